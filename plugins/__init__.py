@@ -1,0 +1,1 @@
+"""The built-in plugins, one file each; `plugins.registry` lists them."""

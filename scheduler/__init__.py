@@ -1,0 +1,1 @@
+"""berth: a standalone secondary scheduler for Kubernetes. Start reading at `scheduler.framework` or `scheduler.cycle`."""
