@@ -1,1 +1,1 @@
-"""berth: a standalone secondary scheduler for Kubernetes. Start reading at `scheduler.framework` or `scheduler.cycle`."""
+"""berth: a standalone secondary scheduler for Kubernetes. Start reading at `framework` or `cycle`."""

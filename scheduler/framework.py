@@ -1,0 +1,654 @@
+"""What a plugin author reads: the values, the extension points in the order they are called, and the handle.
+
+Names and rules are those of the Kubernetes Scheduling Framework (KEP-624), 1.36. A plugin is a class that derives from
+the extension points it implements; the runtime calls it at these and at no others. Plugins import this module and
+`scheduler.matching`, never the engine, the cache or a driver.
+
+Time, randomness and input or output are not a plugin's to use: `now` is given where it matters, and what must be
+written or awaited goes through the handle.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum, IntFlag, StrEnum
+from typing import ClassVar, Protocol, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.matching import (
+    Labels,
+    NodeSelector,
+    NodeSelectorTerm,
+    Requirement,
+    Taint,
+    Toleration,
+)
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+CodeArray = NDArray[np.int16]
+
+MAX_NODE_SCORE = 100
+CPU = "cpu"
+MEMORY = "memory"
+EPHEMERAL_STORAGE = "ephemeral-storage"
+PODS = "pods"
+
+
+class Resources(msgspec.Struct, frozen=True, gc=False):
+    """An amount of each resource: milli-CPU for cpu, bytes or counts for the rest; absent means zero.
+
+    `nonzero_cpu` and `nonzero_memory` are the sums in which each container without a request counts 100m and 200 MiB
+    (kube-scheduler's NonZeroRequested); only scoring uses them.
+    """
+
+    amounts: Mapping[str, int]
+    nonzero_cpu: int = 0
+    nonzero_memory: int = 0
+
+
+class HostPort(msgspec.Struct, frozen=True, gc=False):
+    """A port of the host that a pod wants. An unset IP is 0.0.0.0, an unset protocol TCP."""
+
+    port: int
+    protocol: str = "TCP"
+    ip: str = "0.0.0.0"  # noqa: S104  the API's wildcard address, nothing is bound to it
+
+
+class PreferredTerm(msgspec.Struct, frozen=True, gc=False):
+    """A node-selector term with the weight (1 to 100) it adds to a matching node."""
+
+    weight: int
+    term: NodeSelectorTerm
+
+
+class PodSpec(msgspec.Struct, frozen=True, gc=False, weakref=True):
+    """What scheduling reads of a pod's spec, compiled once and shared by all pods that say the same."""
+
+    scheduler_name: str
+    priority: int
+    preemption_policy: str
+    requests: Resources
+    node_selector: tuple[Requirement, ...]
+    required_node_affinity: NodeSelector | None
+    preferred_node_affinity: tuple[PreferredTerm, ...]
+    tolerations: tuple[Toleration, ...]
+    host_ports: tuple[HostPort, ...]
+    images: tuple[str, ...]
+    image_count: int
+    scheduling_gates: tuple[str, ...]
+
+
+class PodTemplate(msgspec.Struct, frozen=True, gc=False, weakref=True, eq=False):
+    """The scheduling-relevant part of a pod: pods with the same template are interchangeable. `signature` names it."""
+
+    signature: int
+    namespace: str
+    labels: Labels
+    spec: PodSpec
+
+
+class PodCondition(msgspec.Struct, frozen=True, gc=False):
+    """A pod's PodScheduled condition."""
+
+    status: str
+    reason: str
+    message: str
+
+
+class PodInfo(msgspec.Struct, frozen=True, gc=False, eq=False):
+    """A pod as last seen. Immutable: a change is a new value.
+
+    `usage` is what the pod takes on its node: the spec's requests, or more during an in-place resize (KEP-1287).
+    `problem` says why the pod cannot be scheduled as it is written (an unparsable quantity); None for a sound pod.
+    """
+
+    uid: str
+    name: str
+    template: PodTemplate
+    usage: Resources
+    node_name: str
+    nominated_node: str
+    phase: str
+    phase_reason: str
+    terminating: bool
+    created: float
+    generation: int
+    resource_version: str
+    scheduled_condition: PodCondition | None
+    problem: str | None
+
+    @property
+    def namespace(self) -> str:
+        """metadata.namespace."""
+        return self.template.namespace
+
+    @property
+    def labels(self) -> Labels:
+        """metadata.labels."""
+        return self.template.labels
+
+    @property
+    def spec(self) -> PodSpec:
+        """The compiled spec."""
+        return self.template.spec
+
+    @property
+    def key(self) -> str:
+        """namespace/name, for people; never an identity (the UID is)."""
+        return f"{self.template.namespace}/{self.name}"
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the pod has finished: it then uses nothing."""
+        return self.phase in ("Succeeded", "Failed")
+
+
+class Image(msgspec.Struct, frozen=True, gc=False):
+    """A container image that a node holds, under all its names."""
+
+    names: tuple[str, ...]
+    size: int
+
+
+class Node(msgspec.Struct, frozen=True, gc=False, eq=False):
+    """A node as last seen. `allocatable` is in the units of `Resources`."""
+
+    uid: str
+    name: str
+    labels: Labels
+    annotations: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    unschedulable: bool
+    allocatable: Mapping[str, int]
+    images: tuple[Image, ...]
+    conditions: Mapping[str, str]
+    resource_version: str
+
+
+@dataclass(slots=True, eq=False)
+class NodeInfo:
+    """A node with the pods on it (bound by anyone, or assumed) and their sums. The cache owns it; plugins only read."""
+
+    node: Node
+    pods: dict[str, PodInfo] = field(default_factory=dict)
+    requested: dict[str, int] = field(default_factory=dict)
+    nonzero_cpu: int = 0
+    nonzero_memory: int = 0
+
+    @property
+    def name(self) -> str:
+        """The node's name."""
+        return self.node.name
+
+    def free(self, resource: str) -> int:
+        """Allocatable minus requested; negative when the node is over-committed."""
+        return self.node.allocatable.get(resource, 0) - self.requested.get(resource, 0)
+
+
+class NodeRows(Protocol):
+    """A set of nodes seen as columns: every answer is an array aligned with the set, in its order.
+
+    Rows may be all nodes, the few that changed, or one hypothetical node: a rule cannot tell and need not. Arrays
+    are the caller's to read, not to write.
+    """
+
+    def __len__(self) -> int:
+        """How many nodes."""
+
+    def names(self) -> Sequence[str]:
+        """Node names."""
+
+    def node(self, position: int) -> NodeInfo:
+        """The node at this position of the set."""
+
+    def allocatable(self, resource: str) -> IntArray:
+        """What the kubelet offers of a resource; 0 where it has none."""
+
+    def requested(self, resource: str) -> IntArray:
+        """What the pods on each node request of a resource; `pods` counts them."""
+
+    def nonzero_requested(self, resource: str) -> IntArray:
+        """As `requested`; cpu and memory with the defaults for containers that request none."""
+
+    def unschedulable(self) -> BoolArray:
+        """spec.unschedulable (cordoned)."""
+
+    def named(self, name: str) -> BoolArray:
+        """Where the node has this name."""
+
+    def meets(self, requirement: Requirement) -> BoolArray:
+        """Where the node's labels meet one requirement."""
+
+    def matching(self, selector: NodeSelector) -> BoolArray:
+        """Where at least one term of the selector matches the node's labels and name."""
+
+    def matching_term(self, term: NodeSelectorTerm) -> BoolArray:
+        """Where this one term matches."""
+
+    def untolerated(self, tolerations: tuple[Toleration, ...], effects: frozenset[str]) -> IntArray:
+        """How many taints of these effects none of the tolerations tolerates."""
+
+    def port_conflicts(self, ports: tuple[HostPort, ...]) -> BoolArray:
+        """Where one of these host ports is taken (same protocol and port, and same IP or a wildcard on either side)."""
+
+    def image_size(self, image: str) -> IntArray:
+        """Size in bytes of an image (by full name, tag or digest included) where the node holds it, else 0."""
+
+    def image_spread(self, image: str) -> int:
+        """How many nodes of the whole cluster hold the image."""
+
+    def node_total(self) -> int:
+        """How many nodes the whole cluster has."""
+
+
+class Code(IntEnum):
+    """Verdict of a plugin (fwk.Code). Unresolvable means that evicting pods would not help."""
+
+    SUCCESS = 0
+    ERROR = 1
+    UNSCHEDULABLE = 2
+    UNSCHEDULABLE_AND_UNRESOLVABLE = 3
+    WAIT = 4
+    SKIP = 5
+    PENDING = 6
+
+    @property
+    def label(self) -> str:
+        """The name as metrics spell it, e.g. UnschedulableAndUnresolvable."""
+        return "".join(word.capitalize() for word in self.name.split("_"))
+
+
+class Status(msgspec.Struct, frozen=True, gc=False):
+    """A verdict with its reasons. `plugin` is filled in by the runtime."""
+
+    code: Code
+    reasons: tuple[str, ...] = ()
+    plugin: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the pod may go on."""
+        return self.code is Code.SUCCESS
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the pod was refused (as opposed to an error)."""
+        return self.code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING)
+
+    @property
+    def message(self) -> str:
+        """The reasons in one line."""
+        return ", ".join(self.reasons)
+
+
+SUCCESS = Status(Code.SUCCESS)
+SKIP = Status(Code.SKIP)
+
+
+def unschedulable(*reasons: str) -> Status:
+    """Refused; evicting pods or a change in the cluster may help."""
+    return Status(Code.UNSCHEDULABLE, reasons)
+
+
+def unresolvable(*reasons: str) -> Status:
+    """Refused, and preemption would not help."""
+    return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons)
+
+
+def error(*reasons: str) -> Status:
+    """An internal fault: the pod is retried with error backoff."""
+    return Status(Code.ERROR, reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class RowVerdicts:
+    """A filter's answer for a set of rows: `codes[i]` is 0 where row i passes, else k, meaning `statuses[k - 1]`."""
+
+    codes: CodeArray
+    statuses: tuple[Status, ...]
+
+    @staticmethod
+    def failing(where: BoolArray, status: Status) -> "RowVerdicts":
+        """One reason, given wherever `where` is true."""
+        return RowVerdicts(where.astype(np.int16), (status,))
+
+    @staticmethod
+    def passing(count: int) -> "RowVerdicts":
+        """All rows pass."""
+        return RowVerdicts(np.zeros(count, np.int16), ())
+
+
+T = TypeVar("T")
+
+
+class CycleState:
+    """Scratch space of one pod's attempt, keyed by the type of what is stored.
+
+    `bind_annotations` ride in the Binding and reach the pod in the same write; Reserve and PreBind may add to them.
+    `skip_filter` and `skip_score` hold the plugins that said Skip in PreFilter and PreScore.
+    """
+
+    __slots__ = ("_values", "bind_annotations", "skip_filter", "skip_score")
+
+    def __init__(self) -> None:
+        self._values: dict[type, object] = {}
+        self.bind_annotations: dict[str, str] = {}
+        self.skip_filter: set[str] = set()
+        self.skip_score: set[str] = set()
+
+    def put(self, value: object) -> None:
+        """Store a value under its own type, replacing an earlier one."""
+        self._values[type(value)] = value
+
+    def get(self, kind: type[T]) -> T | None:
+        """The value of this type, or None."""
+        value = self._values.get(kind)
+        return value if isinstance(value, kind) else None
+
+
+class EventResource(StrEnum):
+    """What an event is about (fwk.EventResource). Pods on nodes and the waiting pod itself are told apart."""
+
+    ASSIGNED_POD = "AssignedPod"
+    UNSCHEDULED_POD = "UnscheduledPod"
+    NODE = "Node"
+    NAMESPACE = "Namespace"
+    ANY = "*"
+
+
+class Action(IntFlag):
+    """What happened to it (fwk.ActionType)."""
+
+    ADD = 1
+    DELETE = 2
+    UPDATE_NODE_ALLOCATABLE = 4
+    UPDATE_NODE_LABEL = 8
+    UPDATE_NODE_TAINT = 16
+    UPDATE_NODE_CONDITION = 32
+    UPDATE_NODE_ANNOTATION = 64
+    UPDATE_POD_LABEL = 128
+    UPDATE_POD_SCALE_DOWN = 256
+    UPDATE_POD_TOLERATIONS = 512
+    UPDATE_POD_GATES_ELIMINATED = 1024
+    UPDATE_OTHER = 2048
+    UPDATE = 4 | 8 | 16 | 32 | 64 | 128 | 256 | 512 | 1024 | 2048
+    ALL = 4095
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterEvent:
+    """Something that may make a waiting pod schedulable. `label` is its name in metrics and logs."""
+
+    resource: EventResource
+    action: Action
+    label: str
+
+
+Hint = Callable[[PodInfo, object, object], bool]
+"""hint(pod, old, new) -> True to queue the pod. `old` is None for an addition, `new` for a deletion; Node or PodInfo."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRegistration:
+    """An event that may cure a plugin's rejections; without a hint every such event does."""
+
+    resource: EventResource
+    action: Action
+    hint: Hint | None = None
+
+    def covers(self, event: ClusterEvent) -> bool:
+        """Whether this registration is for the event: the resource is the same, and all that happened was asked for."""
+        same = self.resource in (event.resource, EventResource.ANY) or event.resource is EventResource.ANY
+        return same and bool(self.action & event.action)
+
+
+class Handle(Protocol):
+    """What a plugin may ask of the engine."""
+
+    def rows(self) -> NodeRows:
+        """All nodes."""
+
+    def allow(self, uid: str) -> bool:
+        """Let a pod that waits on Permit go on, in the calling plugin's name; False if it does not wait."""
+
+    def reject(self, uid: str, reason: str) -> bool:
+        """Refuse a pod that waits on Permit; False if it does not wait."""
+
+    def waiting(self) -> Sequence[PodInfo]:
+        """The pods that wait on Permit."""
+
+    def activate(self, uid: str) -> None:
+        """Move a waiting pod to the active queue, whatever rejected it."""
+
+    async def bind(self, pod: PodInfo, node_name: str, annotations: Mapping[str, str]) -> Status:
+        """Write the Binding and return once its outcome is known."""
+
+
+class NoArgs(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    """Arguments of a plugin that takes none."""
+
+
+class Facet(IntFlag):
+    """The part of a node row that a rule reads; cached results are refreshed when that part changes."""
+
+    NODE = 1
+    USAGE = 2
+
+
+class Plugin(ABC):
+    """Base of all plugins. `Args` is the type its pluginConfig args are decoded into, strictly.
+
+    `__init__(args, handle)` raises ValueError for arguments that are well-formed but wrong.
+    """
+
+    name: ClassVar[str]
+    Args: ClassVar[type[msgspec.Struct]] = NoArgs
+
+    def __init__(self, args: msgspec.Struct, handle: Handle) -> None:  # noqa: ARG002  part of the contract
+        self.handle = handle
+
+    def events_to_register(self) -> Sequence[EventRegistration]:
+        """The events that may cure this plugin's rejections (EnqueueExtensions). By default every event."""
+        return (EventRegistration(EventResource.ANY, Action.ALL),)
+
+
+class PreEnqueue(Plugin):
+    """Decides whether a pod may enter the active queue at all; asked again when a registered event concerns the pod."""
+
+    @abstractmethod
+    def pre_enqueue(self, pod: PodInfo) -> Status:
+        """Success, or a rejection that keeps the pod gated."""
+
+
+class QueueSort(Plugin):
+    """Orders the active queue. All profiles share one."""
+
+    @abstractmethod
+    def sort_key(self, pod: PodInfo, queued_at: float) -> tuple[float | str, ...]:
+        """Smaller is earlier. `queued_at` is when the pod last entered the queue (seconds)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreFilterResult:
+    """Status of PreFilter, and the only nodes worth looking at (None: all)."""
+
+    status: Status = SUCCESS
+    node_names: frozenset[str] | None = None
+
+
+class PreFilter(Plugin):
+    """Called once per attempt. Skip turns this plugin's filter off for the attempt; Unschedulable lets the other
+    PreFilters run before the pod is refused, UnschedulableAndUnresolvable ends the attempt at once.
+    """
+
+    @abstractmethod
+    def pre_filter(self, state: CycleState, pod: PodInfo) -> PreFilterResult:
+        """Check the pod, prepare the filter."""
+
+
+class RowRule(Plugin):
+    """A filter or score over rows whose results may be kept per pod shape and refreshed only for changed rows.
+
+    `facets` says which part of a row the rule reads. `row_key` says what it reads of the pod: equal keys give equal
+    results on equal rows. None means that results depend on more than pod and row, and are never kept.
+    """
+
+    facets: ClassVar[Facet] = Facet.NODE | Facet.USAGE
+
+    def row_key(self, pod: PodInfo) -> Hashable | None:  # noqa: ARG002  part of the contract
+        """What the rule reads of the pod (SignPlugin). By default nothing is kept."""
+        return None
+
+
+class Filter(Plugin):
+    """The plain form of a filter: one node at a time, called for every node that earlier filters passed."""
+
+    @abstractmethod
+    def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status:
+        """Success, Unschedulable, UnschedulableAndUnresolvable or Error."""
+
+
+class RowFilter(RowRule):
+    """The row form of a filter: all rows in one call."""
+
+    @abstractmethod
+    def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:
+        """A verdict for each row."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostFilterResult:
+    """Outcome of PostFilter: a node to nominate (None: leave the nomination as it is, "": clear it)."""
+
+    status: Status
+    nominated_node: str | None = None
+
+
+class PostFilter(Plugin):
+    """Called when no node is feasible. `verdicts` holds each node's refusal by node name."""
+
+    @abstractmethod
+    async def post_filter(self, state: CycleState, pod: PodInfo, verdicts: Mapping[str, Status]) -> PostFilterResult:
+        """Try to make room. Success ends the PostFilters, Unschedulable lets the next one try."""
+
+
+class PreScore(Plugin):
+    """Called once per attempt, if more than one node is feasible. Skip turns this plugin's score off."""
+
+    @abstractmethod
+    def pre_score(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> Status:
+        """Prepare the score; `rows` are the feasible nodes."""
+
+
+class Normalize(Enum):
+    """How raw scores become 0 to 100 (helper.DefaultNormalizeScore), where no own normalisation is needed."""
+
+    NONE = 0
+    LARGEST = 1
+    REVERSED = 2
+
+
+class Score(Plugin):
+    """The plain form of a score: one node at a time."""
+
+    normalize: ClassVar[Normalize] = Normalize.NONE
+
+    @abstractmethod
+    def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
+        """The node's raw score; 0 to 100 after normalisation, anything else is an error of the attempt."""
+
+
+class RowScore(RowRule):
+    """The row form of a score. Scores are integers, 0 to 100 after `normalize_scores`."""
+
+    @abstractmethod
+    def score_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> IntArray:
+        """A raw score for each row."""
+
+    def normalize_scores(self, state: CycleState, pod: PodInfo, scores: IntArray) -> IntArray:  # noqa: ARG002
+        """Scores of the feasible rows, brought to 0..100. By default they are that already."""
+        return scores
+
+
+class Reserve(Plugin):
+    """Claims a plugin's own state for pod and node. Unreserve must be idempotent: it is called, in reverse order and for
+    all Reserve plugins, after any later failure, also of a Reserve that came before this one.
+    """
+
+    @abstractmethod
+    def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        """Success or a rejection."""
+
+    @abstractmethod
+    def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Undo `reserve`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermitResult:
+    """Status of Permit; with Wait, how long (seconds) before the pod is refused."""
+
+    status: Status
+    timeout: float = 0.0
+
+
+class Permit(Plugin):
+    """The last word before binding: approve, refuse, or wait for `Handle.allow`."""
+
+    @abstractmethod
+    def permit(self, state: CycleState, pod: PodInfo, node_name: str) -> PermitResult:
+        """Success, a rejection, or Wait with a timeout (capped at 15 minutes)."""
+
+
+class PreBind(Plugin):
+    """Work that must be done before the pod is bound; may await the handle."""
+
+    @abstractmethod
+    async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        """Success, or a failure that undoes the attempt."""
+
+
+class Bind(Plugin):
+    """Binds the pod. Plugins are tried in order until one does not Skip."""
+
+    @abstractmethod
+    async def bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        """Success, Skip or a failure."""
+
+
+class PostBind(Plugin):
+    """Told after a pod was bound."""
+
+    @abstractmethod
+    def post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Clean up or take note."""
+
+
+EXTENSION_POINTS: Mapping[str, tuple[type[Plugin], ...]] = {
+    "preEnqueue": (PreEnqueue,),
+    "queueSort": (QueueSort,),
+    "preFilter": (PreFilter,),
+    "filter": (Filter, RowFilter),
+    "postFilter": (PostFilter,),
+    "preScore": (PreScore,),
+    "score": (Score, RowScore),
+    "reserve": (Reserve,),
+    "permit": (Permit,),
+    "preBind": (PreBind,),
+    "bind": (Bind,),
+    "postBind": (PostBind,),
+}
+"""Configuration name of each extension point, with the classes that implement it, in call order."""
+
+
+def default_normalize(scores: IntArray, *, reverse: bool) -> IntArray:
+    """Scale so that the largest score is 100 (helper.DefaultNormalizeScore): integer division, reversed on request."""
+    largest = int(scores.max(initial=0))
+    if largest == 0:
+        return np.full_like(scores, MAX_NODE_SCORE) if reverse else scores
+    scaled = MAX_NODE_SCORE * scores // largest
+    return MAX_NODE_SCORE - scaled if reverse else scaled

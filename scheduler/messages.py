@@ -1,0 +1,163 @@
+"""What goes into the engine and what comes out: facts, outcomes and effects, as plain values that can be written down.
+
+Facts are observed by a driver and given to `Engine.handle`. Effects are answered by `Engine.advance`; the driver performs each
+and reports its outcome as an `EffectDone` fact. None of them holds a clock reading: a driver stamps what it writes.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+
+from scheduler.framework import Node, PodInfo
+
+
+class Kind(StrEnum):
+    """Kinds of objects the engine follows."""
+
+    POD = "Pod"
+    NODE = "Node"
+
+
+class Message(msgspec.Struct, frozen=True, tag=True, eq=True):
+    """Base of all messages; the class name is the tag when written down."""
+
+
+class PodSeen(Message):
+    """A pod was added or has changed. The engine knows by UID which of the two."""
+
+    pod: PodInfo
+
+
+class PodGone(Message):
+    """The pod of this UID is gone: deleted, or finished and out of the watch's selection."""
+
+    uid: str
+
+
+class NodeSeen(Message):
+    """A node was added or has changed."""
+
+    node: Node
+
+
+class NodeGone(Message):
+    """The node of this name and UID was deleted."""
+
+    name: str
+    uid: str
+
+
+class KindSynced(Message):
+    """The first list of a kind, or a fresh one after `KindStale`, has been handed over completely."""
+
+    kind: Kind
+
+
+class KindStale(Message):
+    """What is known of a kind may be out of date (a new lease, a long gap): no decisions until it is synced again."""
+
+    kind: Kind
+
+
+class LeadershipGained(Message):
+    """This replica may decide. Sent after the lease is held, before the kinds are read afresh."""
+
+
+class LeadershipLost(Message):
+    """This replica must not decide any more; what was sent and not answered is settled by reading."""
+
+
+class Done(Message):
+    """The effect was carried out."""
+
+
+class Refused(Message):
+    """The server answered, and its answer was no: nothing was changed."""
+
+    code: int
+    reason: str
+    message: str
+
+
+class Unknown(Message):
+    """No answer, or one that says nothing (timeout, reset, 5xx after sending): it may or may not have been carried out."""
+
+    message: str
+
+
+class Withdrawn(Message):
+    """Never sent: the lease was not valid, or the room was gone, at the moment of sending."""
+
+    reason: str
+
+
+class Found(Message):
+    """Answer to `ReadPod`: the pod as the server has it, or None if no pod of this UID exists."""
+
+    pod: PodInfo | None
+
+
+Outcome = Done | Refused | Unknown | Withdrawn | Found
+
+
+class EffectDone(Message):
+    """How an effect ended."""
+
+    effect_id: int
+    outcome: Outcome
+
+
+Fact = PodSeen | PodGone | NodeSeen | NodeGone | KindSynced | KindStale | LeadershipGained | LeadershipLost | EffectDone
+
+
+class Bind(Message):
+    """POST pods/binding. The UID is a precondition; the annotations reach the pod in the same write."""
+
+    effect_id: int
+    uid: str
+    namespace: str
+    name: str
+    node_name: str
+    annotations: Mapping[str, str]
+
+
+class ReadPod(Message):
+    """GET one pod, to settle an unknown outcome or to learn why a pod ended. Answered by `Found`, `Refused` or `Unknown`."""
+
+    effect_id: int
+    uid: str
+    namespace: str
+    name: str
+
+
+class PatchPodStatus(Message):
+    """Patch the PodScheduled condition to False with reason and message, and, if not None, status.nominatedNodeName.
+
+    `observed_generation` is the generation of the pod the verdict is about.
+    """
+
+    effect_id: int
+    uid: str
+    namespace: str
+    name: str
+    reason: str
+    message: str
+    observed_generation: int
+    nominated_node: str | None
+
+
+class RecordEvent(Message):
+    """Record an Event about a pod (events.k8s.io/v1). Fire and forget: dropping one never delays scheduling."""
+
+    uid: str
+    namespace: str
+    name: str
+    type: str
+    reason: str
+    action: str
+    note: str
+
+
+Effect = Bind | ReadPod | PatchPodStatus | RecordEvent
+AwaitedEffect = Bind | ReadPod | PatchPodStatus
