@@ -23,56 +23,56 @@ class Message(msgspec.Struct, frozen=True, tag=True, eq=True):
     """Base of all messages; the class name is the tag when written down."""
 
 
-class PodSeen(Message):
+class PodSeen(Message, frozen=True):
     """A pod was added or has changed. The engine knows by UID which of the two."""
 
     pod: PodInfo
 
 
-class PodGone(Message):
+class PodGone(Message, frozen=True):
     """The pod of this UID is gone: deleted, or finished and out of the watch's selection."""
 
     uid: str
 
 
-class NodeSeen(Message):
+class NodeSeen(Message, frozen=True):
     """A node was added or has changed."""
 
     node: Node
 
 
-class NodeGone(Message):
+class NodeGone(Message, frozen=True):
     """The node of this name and UID was deleted."""
 
     name: str
     uid: str
 
 
-class KindSynced(Message):
+class KindSynced(Message, frozen=True):
     """The first list of a kind, or a fresh one after `KindStale`, has been handed over completely."""
 
     kind: Kind
 
 
-class KindStale(Message):
+class KindStale(Message, frozen=True):
     """What is known of a kind may be out of date (a new lease, a long gap): no decisions until it is synced again."""
 
     kind: Kind
 
 
-class LeadershipGained(Message):
+class LeadershipGained(Message, frozen=True):
     """This replica may decide. Sent after the lease is held, before the kinds are read afresh."""
 
 
-class LeadershipLost(Message):
+class LeadershipLost(Message, frozen=True):
     """This replica must not decide any more; what was sent and not answered is settled by reading."""
 
 
-class Done(Message):
+class Done(Message, frozen=True):
     """The effect was carried out."""
 
 
-class Refused(Message):
+class Refused(Message, frozen=True):
     """The server answered, and its answer was no: nothing was changed."""
 
     code: int
@@ -80,19 +80,19 @@ class Refused(Message):
     message: str
 
 
-class Unknown(Message):
+class Unknown(Message, frozen=True):
     """No answer, or one that says nothing (timeout, reset, 5xx after sending): it may or may not have been carried out."""
 
     message: str
 
 
-class Withdrawn(Message):
+class Withdrawn(Message, frozen=True):
     """Never sent: the lease was not valid, or the room was gone, at the moment of sending."""
 
     reason: str
 
 
-class Found(Message):
+class Found(Message, frozen=True):
     """Answer to `ReadPod`: the pod as the server has it, or None if no pod of this UID exists."""
 
     pod: PodInfo | None
@@ -101,7 +101,7 @@ class Found(Message):
 Outcome = Done | Refused | Unknown | Withdrawn | Found
 
 
-class EffectDone(Message):
+class EffectDone(Message, frozen=True):
     """How an effect ended."""
 
     effect_id: int
@@ -111,7 +111,7 @@ class EffectDone(Message):
 Fact = PodSeen | PodGone | NodeSeen | NodeGone | KindSynced | KindStale | LeadershipGained | LeadershipLost | EffectDone
 
 
-class Bind(Message):
+class Bind(Message, frozen=True):
     """POST pods/binding. The UID is a precondition; the annotations reach the pod in the same write."""
 
     effect_id: int
@@ -122,7 +122,7 @@ class Bind(Message):
     annotations: Mapping[str, str]
 
 
-class ReadPod(Message):
+class ReadPod(Message, frozen=True):
     """GET one pod, to settle an unknown outcome or to learn why a pod ended. Answered by `Found`, `Refused` or `Unknown`."""
 
     effect_id: int
@@ -131,7 +131,7 @@ class ReadPod(Message):
     name: str
 
 
-class PatchPodStatus(Message):
+class PatchPodStatus(Message, frozen=True):
     """Patch the PodScheduled condition to False with reason and message, and, if not None, status.nominatedNodeName.
 
     `observed_generation` is the generation of the pod the verdict is about.
@@ -147,7 +147,7 @@ class PatchPodStatus(Message):
     nominated_node: str | None
 
 
-class RecordEvent(Message):
+class RecordEvent(Message, frozen=True):
     """Record an Event about a pod (events.k8s.io/v1). Fire and forget: dropping one never delays scheduling."""
 
     uid: str

@@ -1,0 +1,1 @@
+"""Tests, foldered by behaviour."""
