@@ -1,0 +1,40 @@
+"""Container images on the nodes, by name."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from scheduler.framework import Image, IntArray
+
+
+class ImageIndex:
+    """Which rows hold which image, and its size there."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[str, dict[int, int]] = {}
+
+    def put(self, row: int, images: Iterable[Image]) -> None:
+        """The row holds these images."""
+        for image in images:
+            for name in image.names:
+                self._sizes.setdefault(name, {})[row] = image.size
+
+    def drop(self, row: int, images: Iterable[Image]) -> None:
+        """The row does not hold these images any more."""
+        for image in images:
+            for name in image.names:
+                rows = self._sizes.get(name, {})
+                rows.pop(row, None)
+                if not rows:
+                    self._sizes.pop(name, None)
+
+    def sizes(self, name: str, capacity: int) -> IntArray:
+        """Bytes of the image on each row; 0 where it is not."""
+        column = np.zeros(capacity, np.int64)
+        for row, size in self._sizes.get(name, {}).items():
+            column[row] = size
+        return column
+
+    def spread(self, name: str) -> int:
+        """How many rows hold the image."""
+        return len(self._sizes.get(name, ()))

@@ -1,0 +1,179 @@
+"""The node table: `NodeInfo` values and, beside them, columns; one row a node. Only this package knows the layout.
+
+Rows are stable while a node lives and are used again afterwards. Rules read the table through `rows.Rows`.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from scheduler.cache.columns import IntColumns, InternedColumn, Journal, grown
+from scheduler.cache.images import ImageIndex
+from scheduler.cache.ports import PortIndex
+from scheduler.framework import PODS, IntArray, Node, NodeInfo, PodInfo
+from scheduler.matching import Taint
+
+_FIRST_CAPACITY = 64
+
+
+class NodeTable:
+    """All nodes. `node_journal` tells which rows' node object changed, `usage_journal` on which rows pods came or went."""
+
+    def __init__(self) -> None:
+        self.capacity = _FIRST_CAPACITY
+        self.infos: list[NodeInfo | None] = [None] * self.capacity
+        self.allocatable = IntColumns(self.capacity)
+        self.requested = IntColumns(self.capacity)
+        self.nonzero = IntColumns(self.capacity)
+        self.cordoned: IntArray = np.zeros(self.capacity, np.int64)
+        self.taints: InternedColumn[tuple[Taint, ...]] = InternedColumn(self.capacity)
+        self.ports = PortIndex()
+        self.images = ImageIndex()
+        self.node_journal = Journal()
+        self.usage_journal = Journal()
+        self._labels: dict[str, InternedColumn[str]] = {}
+        self._row_of: dict[str, int] = {}
+        self._unused = list(range(self.capacity - 1, -1, -1))
+        self._live: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self._row_of)
+
+    def row_of(self, name: str) -> int | None:
+        """The row of the node of this name."""
+        return self._row_of.get(name)
+
+    def info(self, row: int) -> NodeInfo:
+        """The node on a row that is in use."""
+        info = self.infos[row]
+        if info is None:
+            raise LookupError(f"row {row} holds no node")
+        return info
+
+    def by_name(self, name: str) -> NodeInfo | None:
+        """The node of this name."""
+        row = self._row_of.get(name)
+        return None if row is None else self.infos[row]
+
+    def live(self) -> IntArray:
+        """The rows in use, ascending."""
+        if self._live is None:
+            self._live = np.array(sorted(self._row_of.values()), np.int64)
+        return self._live
+
+    def label(self, key: str) -> InternedColumn[str]:
+        """The column of a label key; made when first asked for, kept up to date from then on."""
+        column = self._labels.get(key)
+        if column is None:
+            column = self._labels[key] = InternedColumn(self.capacity)
+            for name, row in self._row_of.items():
+                info = self.infos[row]
+                if info is not None and info.name == name:
+                    column.set(row, info.node.labels.get(key))
+        return column
+
+    def put(self, node: Node) -> Node | None:
+        """Add a node, or take over a change of it; its pods stay. Answers the node as it was."""
+        row = self._row_of.get(node.name)
+        if row is None:
+            row = self._take_row()
+            self._row_of[node.name] = row
+            self._live = None
+            self.infos[row] = NodeInfo(node)
+            old = None
+        else:
+            info = self.info(row)
+            old = info.node
+            info.node = node
+        self._write_node(row, old, node)
+        self.node_journal.note(row, self.capacity)
+        return old
+
+    def remove(self, name: str) -> NodeInfo | None:
+        """Take a node out, with its pods."""
+        row = self._row_of.pop(name, None)
+        if row is None:
+            return None
+        info = self.info(row)
+        for pod in info.pods.values():
+            self.ports.remove(row, pod.spec.host_ports)
+        self.images.drop(row, info.node.images)
+        for columns in (self.allocatable, self.requested, self.nonzero):
+            columns.clear_row(row)
+        for column in self._labels.values():
+            column.set(row, None)
+        self.taints.set(row, None)
+        self.cordoned[row] = 0
+        self.infos[row] = None
+        self._unused.append(row)
+        self._live = None
+        self.node_journal.note(row, self.capacity)
+        return info
+
+    def add_pod(self, name: str, pod: PodInfo) -> None:
+        """Count a pod on the node of this name, which must be known."""
+        row = self._row_of[name]
+        info = self.info(row)
+        info.pods[pod.uid] = pod
+        self.ports.add(row, pod.spec.host_ports)
+        self._count(row, info, pod, 1)
+
+    def remove_pod(self, name: str, uid: str) -> PodInfo:
+        """Count a pod no more on the node of this name, which must hold it."""
+        row = self._row_of[name]
+        info = self.info(row)
+        pod = info.pods.pop(uid)
+        self.ports.remove(row, pod.spec.host_ports)
+        self._count(row, info, pod, -1)
+        return pod
+
+    def scratch(self, rows: Iterable[int]) -> "NodeTable":
+        """A table of its own with copies of some rows, in the given order, for what-if questions."""
+        copy = NodeTable()
+        for row in rows:
+            info = self.info(row)
+            copy.put(info.node)
+            for pod in info.pods.values():
+                copy.add_pod(info.name, pod)
+        return copy
+
+    def _count(self, row: int, info: NodeInfo, pod: PodInfo, sign: int) -> None:
+        usage = pod.usage
+        for resource, amount in usage.amounts.items():
+            info.requested[resource] = info.requested.get(resource, 0) + sign * amount
+            self.requested.add(resource, row, sign * amount)
+        self.requested.add(PODS, row, sign)
+        info.nonzero_cpu += sign * usage.nonzero_cpu
+        info.nonzero_memory += sign * usage.nonzero_memory
+        self.nonzero.add("cpu", row, sign * usage.nonzero_cpu)
+        self.nonzero.add("memory", row, sign * usage.nonzero_memory)
+        self.usage_journal.note(row, self.capacity)
+
+    def _write_node(self, row: int, old: Node | None, node: Node) -> None:
+        for resource in (old.allocatable if old else {}).keys() - node.allocatable.keys():
+            self.allocatable.set(resource, row, 0)
+        for resource, amount in node.allocatable.items():
+            self.allocatable.set(resource, row, amount)
+        for key, column in self._labels.items():
+            column.set(row, node.labels.get(key))
+        self.taints.set(row, node.taints or None)
+        self.cordoned[row] = node.unschedulable
+        if old is None or old.images != node.images:
+            self.images.drop(row, old.images if old else ())
+            self.images.put(row, node.images)
+
+    def _take_row(self) -> int:
+        if not self._unused:
+            self._grow()
+        return self._unused.pop()
+
+    def _grow(self) -> None:
+        old, self.capacity = self.capacity, 2 * self.capacity
+        self.infos.extend([None] * old)
+        for columns in (self.allocatable, self.requested, self.nonzero):
+            columns.grow(self.capacity)
+        for column in self._labels.values():
+            column.grow(self.capacity)
+        self.taints.grow(self.capacity)
+        self.cordoned = grown(self.cordoned, self.capacity)
+        self._unused.extend(range(self.capacity - 1, old - 1, -1))

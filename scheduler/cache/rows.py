@@ -1,0 +1,144 @@
+"""A set of node rows as the rules see it: the `NodeRows` of the framework over a node table."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler.cache.nodes import NodeTable
+from scheduler.framework import CPU, MEMORY, BoolArray, HostPort, IntArray, NodeInfo
+from scheduler.matching import NodeSelector, NodeSelectorTerm, Operator, Requirement, Toleration, untolerated
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+class Rows:
+    """Some rows of a table, in the order of `index`. `cluster` is the table that whole-cluster questions are about, which
+    differs from `table` when the rows are hypothetical.
+    """
+
+    __slots__ = ("_slice", "cluster", "index", "table")
+
+    def __init__(self, table: NodeTable, index: IntArray, cluster: NodeTable) -> None:
+        self.table = table
+        self.index = index
+        self.cluster = cluster
+        # Rows 0..n-1 in order, the usual case, are read as views instead of copies.
+        whole = len(index) == 0 or (int(index[0]) == 0 and int(index[-1]) == len(index) - 1)
+        self._slice = slice(0, len(index)) if whole and index is table.live() else None
+
+    @staticmethod
+    def everything(table: NodeTable) -> "Rows":
+        """All nodes of a table."""
+        return Rows(table, table.live(), table)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def _take(self, column: NDArray[Scalar]) -> NDArray[Scalar]:
+        return column[self._slice] if self._slice is not None else column[self.index]
+
+    def subset(self, positions: IntArray) -> "Rows":
+        """The rows at these positions of this set."""
+        return Rows(self.table, self.index[positions], self.cluster)
+
+    def names(self) -> Sequence[str]:
+        """Node names."""
+        return [self.table.info(row).name for row in self.index.tolist()]
+
+    def node(self, position: int) -> NodeInfo:
+        """The node at this position."""
+        return self.table.info(int(self.index[position]))
+
+    def allocatable(self, resource: str) -> IntArray:
+        """Allocatable of a resource."""
+        return self._take(self.table.allocatable.get(resource))
+
+    def requested(self, resource: str) -> IntArray:
+        """Requested of a resource."""
+        return self._take(self.table.requested.get(resource))
+
+    def nonzero_requested(self, resource: str) -> IntArray:
+        """Requested, with defaults for cpu and memory."""
+        columns = self.table.nonzero if resource in (CPU, MEMORY) else self.table.requested
+        return self._take(columns.get(resource))
+
+    def unschedulable(self) -> BoolArray:
+        """Cordoned nodes."""
+        return np.not_equal(self._take(self.table.cordoned), 0)
+
+    def named(self, name: str) -> BoolArray:
+        """Where the node has this name."""
+        row = self.table.row_of(name)
+        return np.equal(self.index, -1 if row is None else row)
+
+    def meets(self, requirement: Requirement) -> BoolArray:
+        """Where a label requirement holds."""
+        column = self.table.label(requirement.key)
+        ids = self._take(column.ids)
+        match requirement.operator:
+            case Operator.IN:
+                return np.isin(ids, [column.id_of(value) for value in requirement.values])
+            case Operator.NOT_IN:
+                return np.isin(ids, [column.id_of(value) for value in requirement.values], invert=True)
+            case Operator.EXISTS:
+                return np.not_equal(ids, 0)
+            case Operator.DOES_NOT_EXIST:
+                return np.equal(ids, 0)
+            case _:
+                return column.where(requirement.accepts, ids)
+
+    def matching(self, selector: NodeSelector) -> BoolArray:
+        """Where a node selector matches."""
+        matches = np.zeros(len(self), np.bool_)
+        for term in selector.terms:
+            matches |= self.matching_term(term)
+        return matches
+
+    def matching_term(self, term: NodeSelectorTerm) -> BoolArray:
+        """Where one term matches."""
+        if not term.expressions and not term.fields:
+            return np.zeros(len(self), np.bool_)
+        matches = np.ones(len(self), np.bool_)
+        for requirement in term.expressions:
+            matches &= self.meets(requirement)
+        for requirement in term.fields:
+            matches &= self._names_meet(requirement)
+        return matches
+
+    def _names_meet(self, requirement: Requirement) -> BoolArray:
+        """metadata.name, the only field; In with one value and NotIn with one value are all the API allows."""
+        if requirement.operator in (Operator.IN, Operator.NOT_IN):
+            rows = [-1 if (row := self.table.row_of(name)) is None else row for name in requirement.values]
+            return np.isin(self.index, rows, invert=requirement.operator is Operator.NOT_IN)
+        return np.fromiter((requirement.accepts(name) for name in self.names()), np.bool_, len(self))
+
+    def untolerated(self, tolerations: tuple[Toleration, ...], effects: frozenset[str]) -> IntArray:
+        """How many taints of these effects are not tolerated."""
+        column = self.table.taints
+        counts = np.fromiter(
+            (
+                len(untolerated((t for t in taints or () if t.effect in effects), tolerations))
+                for taints in column.values
+            ),
+            np.int64,
+            len(column.values),
+        )
+        return counts[self._take(column.ids)]
+
+    def port_conflicts(self, ports: tuple[HostPort, ...]) -> BoolArray:
+        """Where a host port is taken."""
+        return self._take(self.table.ports.conflicts(ports, self.table.capacity))
+
+    def image_size(self, image: str) -> IntArray:
+        """Size of an image where it is."""
+        return self._take(self.table.images.sizes(image, self.table.capacity))
+
+    def image_spread(self, image: str) -> int:
+        """How many nodes hold the image."""
+        return self.cluster.images.spread(image)
+
+    def node_total(self) -> int:
+        """How many nodes there are."""
+        return len(self.cluster)
