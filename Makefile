@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DOCKER ?= docker
+IMAGE := berth:0.1.0# as in manifests/base
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,4 +39,24 @@ lock: ## pin the newest packages that pyproject.toml allows
 controlplane: ## build a real control plane for tests (needs Go)
 	tools/controlplane/build.sh
 
-.PHONY: help install test check format lock controlplane
+test-node: $(STAMP) controlplane ## run berth in containers on a real node (root; gets Debian packages)
+	tests/node/install.sh
+	$(BIN)/python -m pytest -m node $(ARGS)
+
+image: ## build the container image
+	$(DOCKER) build -t $(IMAGE) .
+
+kind-up: ## make a local cluster (needs Docker and kind)
+	kind create cluster --config manifests/kind.yaml
+
+kind-load: image ## put the image on the local cluster's nodes
+	kind load docker-image $(IMAGE) --name berth
+
+kind-deploy: ## run berth in the local cluster
+	kubectl --context kind-berth apply -k manifests/overlays/kind
+	kubectl --context kind-berth -n berth-system rollout status deployment/berth --timeout 2m
+
+kind-down: ## delete the local cluster
+	kind delete cluster --name berth
+
+.PHONY: help install test check format lock controlplane test-node image kind-up kind-load kind-deploy kind-down

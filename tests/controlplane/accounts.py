@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+import yaml
 from kubernetes.client import CoreV1Api, RbacAuthorizationV1Api
 
 from tests.controlplane.apiserver import ApiServer
+from tests.controlplane.kubectl import kubectl, kustomize
 
 
 @dataclass(frozen=True)
@@ -49,3 +51,13 @@ def _grant(rbac: RbacAuthorizationV1Api, namespace: str, name: str, rules: tuple
             "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
         }
     )
+
+
+def shipped_account(server: ApiServer) -> str:
+    """Apply manifests/base without what runs; a token for the account berth has in a cluster, with the rights it ships with."""
+    kinds = ("Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+    wanted = [
+        document for document in yaml.safe_load_all(kustomize(server.binaries, "base")) if document["kind"] in kinds
+    ]
+    kubectl(server, "apply", "--server-side", "-f", "-", stdin=yaml.safe_dump_all(wanted))
+    return token_for(server, "berth-system", "berth")

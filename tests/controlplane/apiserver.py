@@ -34,12 +34,13 @@ class ApiServer:
         folder: Path,
         extra: Sequence[str] = (),
         admission_off: Sequence[str] = ADMISSION_OFF,
+        port: int | None = None,
     ) -> None:
         self.binaries = binaries
         self.folder = folder
         self.token = secrets.token_hex(16)
         self._etcd_ports = free_port(), free_port()
-        self._port = free_port()
+        self._port = port or free_port()
         self._extra = [*extra]
         self._admission_off = admission_off
         self._etcd: Process | None = None

@@ -1,0 +1,1 @@
+"""What is shipped in manifests/, held against a real API server."""
