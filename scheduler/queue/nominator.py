@@ -1,0 +1,51 @@
+"""Pods that were promised a node: their room counts against pods of lower or equal priority (kube-scheduler 1.7)."""
+
+from collections.abc import Iterable
+
+from scheduler.framework import PodInfo
+
+
+class Nominator:
+    """Nominations by node, also those that other schedulers wrote into status.nominatedNodeName."""
+
+    def __init__(self) -> None:
+        self._by_node: dict[str, dict[str, PodInfo]] = {}
+        self._node_of: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._node_of)
+
+    def node_of(self, uid: str) -> str:
+        """The node a pod was promised, or ""."""
+        return self._node_of.get(uid, "")
+
+    def nominate(self, pod: PodInfo, node_name: str) -> None:
+        """Promise a node, replacing an earlier promise."""
+        self.clear(pod.uid)
+        self._node_of[pod.uid] = node_name
+        self._by_node.setdefault(node_name, {})[pod.uid] = pod
+
+    def observe(self, pod: PodInfo) -> None:
+        """Take over what a waiting pod's status says. An empty status does not take back a promise made here."""
+        node_name = pod.nominated_node or self._node_of.get(pod.uid, "")
+        if node_name:
+            self.nominate(pod, node_name)
+
+    def clear(self, uid: str) -> bool:
+        """Take a promise back: the pod is bound, gone, or not to be preferred any more. False if there was none."""
+        node_name = self._node_of.pop(uid, None)
+        if node_name is None:
+            return False
+        pods = self._by_node[node_name]
+        del pods[uid]
+        if not pods:
+            del self._by_node[node_name]
+        return True
+
+    def nodes(self) -> Iterable[str]:
+        """The nodes that somebody was promised."""
+        return self._by_node.keys()
+
+    def on(self, node_name: str) -> Iterable[PodInfo]:
+        """The pods promised this node."""
+        return self._by_node.get(node_name, {}).values()
