@@ -31,7 +31,7 @@ class EntryIndex(Generic[K]):
             del self._groups[key]
         entry.index_key = None
 
-    def keys(self) -> list[K]:
+    def index_keys(self) -> list[K]:
         """The keys as they are now: entries may be moved while the caller goes through them."""
         return list(self._groups)
 

@@ -162,7 +162,7 @@ class SchedulingQueue:
         """Something happened in the cluster: queue what it may help. `at_most` leaves entries of higher priority alone."""
         seen = SeenEvent(event, change)
         self._in_flight.note(seen)
-        for bucket in self._stuck.keys():
+        for bucket in self._stuck.index_keys():
             first = self._stuck.first(bucket)
             if first is None or (at_most is not None and first.lead.spec.priority > at_most):
                 continue
@@ -170,7 +170,7 @@ class SchedulingQueue:
             if move is not Move.STAY:
                 for entry in self._stuck.group(bucket):
                     self._admit(entry, move, event.label, now)
-        for gate in self._gated.keys():
+        for gate in self._gated.index_keys():
             if self._rules[gate[0]].listens(gate[1], event):
                 for entry in self._gated.group(gate):
                     self._admit(entry, Move.AT_ONCE, event.label, now)
