@@ -412,10 +412,10 @@ class Handle(Protocol):
     def rows(self) -> NodeRows:
         """All nodes."""
 
-    def allow(self, uid: str) -> bool:
-        """Let a pod that waits on Permit go on, in the calling plugin's name; False if it does not wait."""
+    def allow(self, uid: str, plugin: str) -> bool:
+        """Let a pod that waits on Permit go on, in the name of one plugin; False if it does not wait."""
 
-    def reject(self, uid: str, reason: str) -> bool:
+    def reject(self, uid: str, plugin: str, reason: str) -> bool:
         """Refuse a pod that waits on Permit; False if it does not wait."""
 
     def waiting(self) -> Sequence[PodInfo]:
@@ -425,7 +425,7 @@ class Handle(Protocol):
         """Move a waiting pod to the active queue, whatever rejected it."""
 
     async def bind(self, pod: PodInfo, node_name: str, annotations: Mapping[str, str]) -> Status:
-        """Write the Binding and return once its outcome is known."""
+        """Write the Binding and return once its outcome is known; Wait if it was not sent and the pod is to be tried again."""
 
 
 class NoArgs(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):

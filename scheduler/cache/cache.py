@@ -18,10 +18,11 @@ from scheduler.framework import Node, PodInfo
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A pod as it is counted, and the node it is counted on."""
+    """A pod as it is counted, and the node it is counted on; if assumed, the node's generation right after."""
 
     pod: PodInfo
     node_name: str
+    generation: int = -1
 
 
 class Cache:
@@ -59,8 +60,13 @@ class Cache:
         """Count a pod on the node chosen for it. Raises ValueError if it is counted already."""
         if uid_known := self.placement(pod.uid):
             raise ValueError(f"pod {pod.key} ({pod.uid}) is already on node {uid_known.node_name}")
-        self._assumed[pod.uid] = Placement(pod, node_name)
         self._count(pod, node_name)
+        self._assumed[pod.uid] = Placement(pod, node_name, self._generation(node_name))
+
+    def unchanged_since_assumed(self, uid: str) -> bool:
+        """Whether nothing about the node of an assumed pod has changed since it was assumed."""
+        assumed = self._assumed[uid]
+        return assumed.generation == self._generation(assumed.node_name)
 
     def forget(self, uid: str) -> bool:
         """Take back an assumption; False if there is none (the pod was confirmed or is gone: nothing to take back)."""
@@ -150,6 +156,10 @@ class Cache:
             assert info.requested.get(resource, 0) == recounted, f"{info.name}: requested {resource} is off"
             assert int(self.nodes.requested.get(resource)[row]) == recounted, f"{info.name}: column {resource} is off"
         assert int(self.nodes.requested.get("pods")[row]) == len(info.pods), f"{info.name}: the pod count is off"
+
+    def _generation(self, node_name: str) -> int:
+        row = self.nodes.row_of(node_name)
+        return -1 if row is None else int(self.nodes.generation[row])
 
     def _count(self, pod: PodInfo, node_name: str) -> None:
         if self.nodes.row_of(node_name) is None:

@@ -17,7 +17,9 @@ _FIRST_CAPACITY = 64
 
 
 class NodeTable:
-    """All nodes. `node_journal` tells which rows' node object changed, `usage_journal` on which rows pods came or went."""
+    """All nodes. `node_journal` tells which rows' node object changed, `usage_journal` on which rows pods came or
+    went; `generation` counts both for each row.
+    """
 
     def __init__(self) -> None:
         self.capacity = _FIRST_CAPACITY
@@ -26,6 +28,7 @@ class NodeTable:
         self.requested = IntColumns(self.capacity)
         self.nonzero = IntColumns(self.capacity)
         self.cordoned: IntArray = np.zeros(self.capacity, np.int64)
+        self.generation: IntArray = np.zeros(self.capacity, np.int64)
         self.taints: InternedColumn[tuple[Taint, ...]] = InternedColumn(self.capacity)
         self.ports = PortIndex()
         self.images = ImageIndex()
@@ -42,6 +45,10 @@ class NodeTable:
     def row_of(self, name: str) -> int | None:
         """The row of the node of this name."""
         return self._row_of.get(name)
+
+    def known_row(self, name: str) -> int:
+        """The row of a node that must be known."""
+        return self._row_of[name]
 
     def info(self, row: int) -> NodeInfo:
         """The node on a row that is in use."""
@@ -86,7 +93,7 @@ class NodeTable:
             old = info.node
             info.node = node
         self._write_node(row, old, node)
-        self.node_journal.note(row, self.capacity)
+        self._note(self.node_journal, row)
         return old
 
     def remove(self, name: str) -> NodeInfo | None:
@@ -107,7 +114,7 @@ class NodeTable:
         self.infos[row] = None
         self._unused.append(row)
         self._live = None
-        self.node_journal.note(row, self.capacity)
+        self._note(self.node_journal, row)
         return info
 
     def add_pod(self, name: str, pod: PodInfo) -> None:
@@ -147,7 +154,11 @@ class NodeTable:
         info.nonzero_memory += sign * usage.nonzero_memory
         self.nonzero.add("cpu", row, sign * usage.nonzero_cpu)
         self.nonzero.add("memory", row, sign * usage.nonzero_memory)
-        self.usage_journal.note(row, self.capacity)
+        self._note(self.usage_journal, row)
+
+    def _note(self, journal: Journal, row: int) -> None:
+        journal.note(row, self.capacity)
+        self.generation[row] += 1
 
     def _write_node(self, row: int, old: Node | None, node: Node) -> None:
         for resource in (old.allocatable if old else {}).keys() - node.allocatable.keys():
@@ -176,4 +187,5 @@ class NodeTable:
             column.grow(self.capacity)
         self.taints.grow(self.capacity)
         self.cordoned = grown(self.cordoned, self.capacity)
+        self.generation = grown(self.generation, self.capacity)
         self._unused.extend(range(self.capacity - 1, old - 1, -1))

@@ -14,7 +14,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class Rows:
-    """Some rows of a table, in the order of `index`. `cluster` is the table that whole-cluster questions are about, which
+    """Some rows of a table, in the order of `index`, which is ascending. `cluster` is the table that whole-cluster questions are about, which
     differs from `table` when the rows are hypothetical.
     """
 
@@ -36,7 +36,8 @@ class Rows:
     def __len__(self) -> int:
         return len(self.index)
 
-    def _take(self, column: NDArray[Scalar]) -> NDArray[Scalar]:
+    def take(self, column: NDArray[Scalar]) -> NDArray[Scalar]:
+        """The entries of a column (by row number) that belong to this set."""
         return column[self._slice] if self._slice is not None else column[self.index]
 
     def subset(self, positions: IntArray) -> "Rows":
@@ -47,26 +48,34 @@ class Rows:
         """Node names."""
         return [self.table.info(row).name for row in self.index.tolist()]
 
+    def position_of(self, name: str) -> int | None:
+        """Where in this set the node of this name is."""
+        row = self.table.row_of(name)
+        if row is None:
+            return None
+        position = int(np.searchsorted(self.index, row))
+        return position if position < len(self.index) and int(self.index[position]) == row else None
+
     def node(self, position: int) -> NodeInfo:
         """The node at this position."""
         return self.table.info(int(self.index[position]))
 
     def allocatable(self, resource: str) -> IntArray:
         """Allocatable of a resource."""
-        return self._take(self.table.allocatable.get(resource))
+        return self.take(self.table.allocatable.get(resource))
 
     def requested(self, resource: str) -> IntArray:
         """Requested of a resource."""
-        return self._take(self.table.requested.get(resource))
+        return self.take(self.table.requested.get(resource))
 
     def nonzero_requested(self, resource: str) -> IntArray:
         """Requested, with defaults for cpu and memory."""
         columns = self.table.nonzero if resource in (CPU, MEMORY) else self.table.requested
-        return self._take(columns.get(resource))
+        return self.take(columns.get(resource))
 
     def unschedulable(self) -> BoolArray:
         """Cordoned nodes."""
-        return np.not_equal(self._take(self.table.cordoned), 0)
+        return np.not_equal(self.take(self.table.cordoned), 0)
 
     def named(self, name: str) -> BoolArray:
         """Where the node has this name."""
@@ -76,7 +85,7 @@ class Rows:
     def meets(self, requirement: Requirement) -> BoolArray:
         """Where a label requirement holds."""
         column = self.table.label(requirement.key)
-        ids = self._take(column.ids)
+        ids = self.take(column.ids)
         match requirement.operator:
             case Operator.IN:
                 return np.isin(ids, [column.id_of(value) for value in requirement.values])
@@ -125,15 +134,15 @@ class Rows:
             np.int64,
             len(column.values),
         )
-        return counts[self._take(column.ids)]
+        return counts[self.take(column.ids)]
 
     def port_conflicts(self, ports: tuple[HostPort, ...]) -> BoolArray:
         """Where a host port is taken."""
-        return self._take(self.table.ports.conflicts(ports, self.table.capacity))
+        return self.take(self.table.ports.conflicts(ports, self.table.capacity))
 
     def image_size(self, image: str) -> IntArray:
         """Size of an image where it is."""
-        return self._take(self.table.images.sizes(image, self.table.capacity))
+        return self.take(self.table.images.sizes(image, self.table.capacity))
 
     def image_spread(self, image: str) -> int:
         """How many nodes hold the image."""

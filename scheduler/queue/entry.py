@@ -31,7 +31,8 @@ class QueueEntry:
 
     `queued_at` moves with each return to the queue; `sequence` makes the order total. `rejectors` are the plugins that
     refused the last attempt, `pending` those that wait for something they have begun (they skip the backoff); both are empty
-    after an error. `ticket` changes with every move, so that an outdated place in a heap is recognised; `index_key` says under
+    after an error. `ticket` changes with every move, so that an outdated place in a heap is recognised; `shown` is the
+    reason and message last written into each member's condition; `index_key` says under
     what the entry is indexed while it is unschedulable or gated.
     """
 
@@ -52,6 +53,7 @@ class QueueEntry:
     gated_by: str = ""
     index_key: object = None
     flushed: bool = False
+    shown: dict[str, tuple[str, str]] = field(default_factory=dict)
     log_start: int = 0
     own_events: list[SeenEvent] = field(default_factory=list)
 

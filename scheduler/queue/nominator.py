@@ -42,6 +42,10 @@ class Nominator:
             del self._by_node[node_name]
         return True
 
+    def uids(self) -> Iterable[str]:
+        """The pods that were promised a node."""
+        return self._node_of.keys()
+
     def nodes(self) -> Iterable[str]:
         """The nodes that somebody was promised."""
         return self._by_node.keys()

@@ -27,6 +27,7 @@ POD_ADD = "PodAdd"
 ATTEMPT_FAILURE = "ScheduleAttemptFailure"
 BACKOFF_COMPLETE = "BackoffComplete"
 POP_FROM_BACKOFF = "PopFromBackoffQ"
+NOT_SENT = "BindingNotSent"
 FORCE_ACTIVATE = ClusterEvent(EventResource.ANY, Action.ALL, "ForceActivate")
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(EventResource.ANY, Action.ALL, "UnschedulableTimeout")
 
@@ -158,8 +159,25 @@ class SchedulingQueue:
         self._in_flight.done(entry)
         self._admit(entry, move, ATTEMPT_FAILURE, now)
 
-    def wake(self, event: ClusterEvent, change: tuple[object, object], now: float, at_most: int | None = None) -> None:
-        """Something happened in the cluster: queue what it may help. `at_most` leaves entries of higher priority alone."""
+    def put_back(self, entry: QueueEntry, now: float) -> None:
+        """An attempt ended without a verdict (nothing was sent): the entry is active again, where it was in the order."""
+        self._in_flight.done(entry)
+        entry.attempts -= 1
+        self._admit(entry, Move.AT_ONCE, NOT_SENT, now)
+
+    def wake(
+        self,
+        event: ClusterEvent,
+        change: tuple[object, object],
+        now: float,
+        *,
+        at_most: int | None = None,
+        excluding: str | None = None,
+    ) -> None:
+        """Something happened in the cluster: queue what it may help.
+
+        `at_most` leaves entries of higher priority alone; `excluding` is an entry that made the event itself.
+        """
         seen = SeenEvent(event, change)
         self._in_flight.note(seen)
         for bucket in self._stuck.index_keys():
@@ -169,7 +187,8 @@ class SchedulingQueue:
             move = self._verdict(first, seen)
             if move is not Move.STAY:
                 for entry in self._stuck.group(bucket):
-                    self._admit(entry, move, event.label, now)
+                    if entry.key != excluding:
+                        self._admit(entry, move, event.label, now)
         for gate in self._gated.index_keys():
             if self._rules[gate[0]].listens(gate[1], event):
                 for entry in self._gated.group(gate):

@@ -1,0 +1,378 @@
+"""The story of one attempt: the scheduling cycle and the binding cycle, top-down, in the order of the extension points.
+
+The scheduling cycle decides and is serial: the next one begins when it has ended or handed over to the binding cycle, of
+which many are under way. Both change nothing outside but through the state's effects.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from scheduler.cache.rows import Rows
+from scheduler.changes import ASSIGNED_POD_DELETE
+from scheduler.diagnosis import NO_NODES_MESSAGE, Diagnosis
+from scheduler.framework import Code, CycleState, IntArray, PodInfo, Status, unresolvable
+from scheduler.messages import PatchPodStatus, RecordEvent
+from scheduler.queue.entry import QueueEntry
+from scheduler.runtime.filters import NodeVerdicts, VerdictsByName
+from scheduler.runtime.profile import PreFilterOutcome, ProfileRuntime, Waits
+from scheduler.state import KUBELET_REFUSAL, NO_NODES, UNREADABLE_POD, State
+from scheduler.tasks import PermitWait
+
+_HELD = Status(Code.UNSCHEDULABLE, ("node(s) refused a pod and had no news since",), KUBELET_REFUSAL)
+
+UNSCHEDULABLE = "Unschedulable"
+SCHEDULER_ERROR = "SchedulerError"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A decision: the pod is assumed on the node and everything is reserved."""
+
+    node_name: str
+    waits: Waits | None
+
+
+@dataclass(frozen=True, slots=True)
+class NotPlaced:
+    """No decision. `reason` and `message` go into the pod's condition; without plugins to blame it was an error. `freed` says
+    that room was taken for a moment and given back.
+    """
+
+    reason: str
+    message: str
+    rejectors: frozenset[str] = frozenset()
+    pending: frozenset[str] = frozenset()
+    nominated_node: str | None = None
+    freed: bool = False
+
+
+R = TypeVar("R")
+
+
+async def attempt(state: State, entry: QueueEntry) -> None:
+    """Try to place what an entry stands for; at the end it is bound, gone, or back in the queue."""
+    runtime = state.profiles[entry.profile]
+    cycle = CycleState()
+    state.deciding = True
+    state.observer.cycle_started(runtime.name)
+    result = await scheduling_cycle(state, runtime, cycle, entry.lead)
+    state.observer.cycle_finished(runtime.name, _result_label(result))
+    state.deciding = False
+    if isinstance(result, Placed):
+        await binding_cycle(state, runtime, cycle, entry, result)
+    else:
+        give_back(state, entry, result)
+
+
+async def scheduling_cycle(
+    state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo
+) -> Placed | NotPlaced:
+    """Choose a node and reserve it."""
+    if pod.problem is not None:
+        return NotPlaced(SCHEDULER_ERROR, pod.problem, frozenset({UNREADABLE_POD}))
+    if not len(state.cache.nodes):
+        return NotPlaced(UNSCHEDULABLE, NO_NODES_MESSAGE, frozenset({NO_NODES}))
+
+    found = find_feasible(state, runtime, cycle, pod)
+    if isinstance(found, NotPlaced):
+        return found
+    if isinstance(found, Infeasible):
+        return await post_filter(runtime, cycle, pod, found)
+
+    node_name = choose(state, runtime, cycle, pod, found)
+    if isinstance(node_name, NotPlaced):
+        return node_name
+    return reserve_and_permit(state, runtime, cycle, pod, node_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Infeasible:
+    """Every node refused the pod."""
+
+    diagnosis: Diagnosis
+    verdicts: Mapping[str, Status]
+
+
+def find_feasible(
+    state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo
+) -> Rows | Infeasible | NotPlaced:
+    """PreFilter and Filter: the nodes that can take the pod."""
+    table = state.cache.nodes
+    outcome = _timed(state, runtime, "PreFilter", partial(runtime.run_pre_filter, cycle, pod))
+    diagnosis = Diagnosis(len(table), rejectors=set(outcome.narrowed_by))
+    if not outcome.status.ok:
+        if not outcome.status.rejected:
+            return _error(outcome.status)
+        diagnosis.pre_filter = outcome.status
+        diagnosis.blame(outcome.status)
+        return Infeasible(diagnosis, dict.fromkeys(Rows.everything(table).names(), outcome.status))
+
+    promised = state.nominator.node_of(pod.uid)
+    if promised and (row := table.row_of(promised)) is not None:
+        tried = check(state, runtime, cycle, pod, Rows(table, np.array([row], np.int64), table))
+        if isinstance(tried, NodeVerdicts) and len(tried.feasible()):
+            return tried.rows
+
+    rows = _worth_looking_at(state, outcome)
+    verdicts = _timed(state, runtime, "Filter", partial(check, state, runtime, cycle, pod, rows))
+    if isinstance(verdicts, Status):
+        return _error(verdicts)
+    feasible = verdicts.feasible()
+    if len(feasible):
+        return rows.subset(_sampled(runtime, feasible, len(rows), state))
+    return _infeasible(diagnosis, outcome, verdicts)
+
+
+def check(state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, rows: Rows) -> NodeVerdicts | Status:
+    """Run the filters, also with the pods that were promised a node counted on it, and pass over held nodes.
+
+    A node with promised pods of at least this priority must take the pod both with and without them: a promise may make a
+    node full, and it may be what an affinity relies on.
+    """
+    verdicts = runtime.run_filters(cycle, pod, rows)
+    if isinstance(verdicts, Status):
+        return verdicts
+    for name in state.holds.held(state.now):
+        position = rows.position_of(name)
+        if position is not None:
+            verdicts.refuse(position, _HELD)
+    for name in list(state.nominator.nodes()):
+        position = rows.position_of(name)
+        if position is None or verdicts.codes[position]:
+            continue
+        crowded = _with_promised(state, runtime, cycle, pod, name)
+        if isinstance(crowded, Status):
+            return crowded
+        if crowded is not None and crowded.codes[0]:
+            verdicts.refuse(position, crowded.status_at(0))
+    return verdicts
+
+
+def _with_promised(
+    state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, name: str
+) -> NodeVerdicts | Status | None:
+    """The verdict of one node on which the pods it was promised to are counted; None if there are none that matter."""
+    promised = [
+        other
+        for other in state.nominator.on(name)
+        if other.uid != pod.uid and other.spec.priority >= pod.spec.priority and not state.cache.placement(other.uid)
+    ]
+    if not promised:
+        return None
+    table = state.cache.nodes
+    scratch = table.scratch([table.known_row(name)])
+    for other in promised:
+        scratch.add_pod(name, other)
+    return runtime.run_filters(cycle, pod, Rows(scratch, scratch.live(), table))
+
+
+async def post_filter(runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, found: Infeasible) -> NotPlaced:
+    """PostFilter: make room (preemption), or add to the message why that cannot be done."""
+    diagnosis = found.diagnosis
+    result = await runtime.run_post_filter(cycle, pod, found.verdicts)
+    if result.status.code is Code.ERROR:
+        return _error(result.status)
+    diagnosis.post_filter = result.status.message
+    return NotPlaced(
+        UNSCHEDULABLE,
+        diagnosis.message(),
+        frozenset(diagnosis.rejectors),
+        frozenset(diagnosis.pending),
+        result.nominated_node,
+    )
+
+
+def choose(state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, feasible: Rows) -> str | NotPlaced:
+    """PreScore and Score: the best node; ties are broken uniformly."""
+    if len(feasible) == 1 or not runtime.has_scores:
+        best: IntArray = np.arange(len(feasible))
+    else:
+        totals = _timed(state, runtime, "Score", partial(runtime.run_scores, cycle, pod, feasible))
+        if isinstance(totals, Status):
+            return _error(totals)
+        best = np.flatnonzero(totals == totals.max())
+    position = int(best[0]) if len(best) == 1 else int(best[state.rng.integers(len(best))])
+    return feasible.node(position).name
+
+
+def reserve_and_permit(
+    state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, node_name: str
+) -> Placed | NotPlaced:
+    """Assume, Reserve and Permit: from here on the room is taken, until the attempt fails or the pod is gone."""
+    state.cache.assume(pod, node_name)
+    state.nominator.clear(pod.uid)
+    status = _timed(state, runtime, "Reserve", partial(runtime.run_reserve, cycle, pod, node_name))
+    permit: Status | Waits = status
+    if status.ok:
+        permit = _timed(state, runtime, "Permit", partial(runtime.run_permit, cycle, pod, node_name))
+    if isinstance(permit, Waits):
+        state.tell(pod, "waits on permit", f"{node_name}: {', '.join(permit.timeouts)}")
+        return Placed(node_name, permit)
+    if permit.ok:
+        return Placed(node_name, None)
+    freed = undo(state, runtime, cycle, pod, node_name)
+    return replace(_one_node(permit), freed=freed)
+
+
+async def binding_cycle(
+    state: State, runtime: ProfileRuntime, cycle: CycleState, entry: QueueEntry, placed: Placed
+) -> None:
+    """Wait for the permit, prepare, bind. Whatever fails, what was reserved is given back and the pod is queued again."""
+    pod, node_name = entry.lead, placed.node_name
+    failure = await wait_on_permit(state, pod, placed.waits)
+    if failure is None:
+        status = await runtime.run_pre_bind(cycle, pod, node_name)
+        if status.ok:
+            status = await runtime.run_bind(cycle, pod, node_name)
+        if status.ok:
+            bound(state, runtime, cycle, entry, node_name)
+            return
+        # Wait says that nothing was sent: the pod is tried again at once and without blame.
+        failure = None if status.code is Code.WAIT else NotPlaced(SCHEDULER_ERROR, status.message)
+
+    freed = undo(state, runtime, cycle, pod, node_name)
+    if failure is not None:
+        give_back(state, entry, replace(failure, freed=freed))
+    elif state.queue.get(entry.key) is entry:
+        state.queue.put_back(entry, state.now)
+
+
+async def wait_on_permit(state: State, pod: PodInfo, waits: Waits | None) -> NotPlaced | None:
+    """None once every plugin has allowed the pod."""
+    if waits is None:
+        return None
+    first = min(waits.timeouts, key=lambda plugin: waits.timeouts[plugin])
+    status = await PermitWait(pod, tuple(waits.timeouts), state.now + waits.timeouts[first], first)
+    return None if status.ok else _one_node(status)
+
+
+def bound(state: State, runtime: ProfileRuntime, cycle: CycleState, entry: QueueEntry, node_name: str) -> None:
+    """The pod is on its node."""
+    pod = entry.lead
+    state.queue.remove(entry.key)
+    if pod.phase != "Running" and state.cache.placement(pod.uid) is not None:
+        state.unstarted[pod.uid] = node_name
+    state.bound_here += 1
+    state.last_decision = f"{pod.key} -> {node_name}"
+    state.tell(pod, "bound", node_name)
+    waited = state.now - (entry.first_admitted if entry.first_admitted is not None else state.now)
+    state.observer.pod_bound(pod, node_name, entry.attempts, waited)
+    note = f"Successfully assigned {pod.key} to {node_name}"
+    state.emit(RecordEvent(pod.uid, pod.namespace, pod.name, "Normal", "Scheduled", "Binding", note))
+    runtime.run_post_bind(cycle, pod, node_name)
+
+
+def undo(state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, node_name: str) -> bool:
+    """Unreserve in reverse and forget; whether there was room to give back."""
+    runtime.run_unreserve(cycle, pod, node_name)
+    return state.cache.forget(pod.uid)
+
+
+def give_back(state: State, entry: QueueEntry, failure: NotPlaced) -> None:
+    """Queue again what could not be placed, first of all; then say so, to people and to autoscalers."""
+    if state.queue.get(entry.key) is not entry:
+        if failure.freed:
+            state.wake(ASSIGNED_POD_DELETE, entry.lead, None)
+        return
+    state.queue.fail(entry, failure.rejectors, failure.pending, state.now)
+    for pod in entry.members.values():
+        if failure.nominated_node:
+            state.nominator.nominate(pod, failure.nominated_node)
+        elif failure.nominated_node is not None:
+            state.nominator.clear(pod.uid)
+        state.tell(pod, "not placed", failure.message)
+        state.last_decision = f"{pod.key}: {failure.reason}"
+        state.observer.pod_failed(pod, failure.reason, failure.message)
+        state.emit(
+            RecordEvent(pod.uid, pod.namespace, pod.name, "Warning", "FailedScheduling", "Scheduling", failure.message)
+        )
+        _patch_condition(state, entry, pod, failure)
+    if failure.freed:
+        state.queue.wake(ASSIGNED_POD_DELETE, (entry.lead, None), state.now, excluding=entry.key)
+
+
+def _patch_condition(state: State, entry: QueueEntry, pod: PodInfo, failure: NotPlaced) -> None:
+    """At most one patch an attempt, and only if what it says is new."""
+    shown = entry.shown.get(pod.uid)
+    if shown is None and pod.scheduled_condition is not None and pod.scheduled_condition.status == "False":
+        shown = (pod.scheduled_condition.reason, pod.scheduled_condition.message)
+    if shown == (failure.reason, failure.message) and failure.nominated_node is None:
+        return
+    entry.shown[pod.uid] = (failure.reason, failure.message)
+    effect_id = next(state.effect_ids)
+    state.patches[effect_id] = (entry.key, pod.uid)
+    state.emit(
+        PatchPodStatus(
+            effect_id,
+            pod.uid,
+            pod.namespace,
+            pod.name,
+            failure.reason,
+            failure.message,
+            pod.generation,
+            failure.nominated_node,
+        )
+    )
+
+
+def _worth_looking_at(state: State, outcome: PreFilterOutcome) -> Rows:
+    """All nodes, or those that PreFilter left."""
+    table = state.cache.nodes
+    if outcome.node_names is None:
+        return Rows.everything(table)
+    rows = sorted(row for name in outcome.node_names if (row := table.row_of(name)) is not None)
+    return Rows(table, np.array(rows, np.int64), table)
+
+
+def _sampled(runtime: ProfileRuntime, feasible: IntArray, total: int, state: State) -> IntArray:
+    """All feasible nodes, unless the user asks for a share of them (percentageOfNodesToScore)."""
+    wanted = runtime.nodes_to_find(total)
+    if len(feasible) <= wanted:
+        return feasible
+    start = state.next_start % total
+    rotated = np.roll(feasible, -int(np.searchsorted(feasible, start)))[:wanted]
+    state.next_start = (int(rotated[-1]) + 1) % total
+    return np.sort(rotated)
+
+
+def _infeasible(diagnosis: Diagnosis, outcome: PreFilterOutcome, verdicts: NodeVerdicts) -> Infeasible:
+    diagnosis.counts = verdicts.counts()
+    for status in diagnosis.counts:
+        diagnosis.blame(status)
+    if outcome.node_names is not None:
+        absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(outcome.narrowed_by)}]")
+        diagnosis.absent = (absent, diagnosis.node_total - len(verdicts.rows))
+    return Infeasible(diagnosis, VerdictsByName(verdicts))
+
+
+def _one_node(status: Status) -> NotPlaced:
+    """A refusal by Reserve or Permit, told in the words of a cluster of the one node it is about."""
+    if not status.rejected:
+        return _error(status)
+    diagnosis = Diagnosis(1)
+    diagnosis.counts[status] = 1
+    diagnosis.blame(status)
+    return NotPlaced(UNSCHEDULABLE, diagnosis.message(), frozenset(diagnosis.rejectors), frozenset(diagnosis.pending))
+
+
+def _error(status: Status) -> NotPlaced:
+    return NotPlaced(SCHEDULER_ERROR, status.message)
+
+
+def _result_label(result: Placed | NotPlaced) -> str:
+    if isinstance(result, Placed):
+        return "scheduled"
+    return "unschedulable" if result.reason == UNSCHEDULABLE else "error"
+
+
+def _timed(state: State, runtime: ProfileRuntime, point: str, run: Callable[[], R]) -> R:
+    """Let an observer measure an extension point."""
+    state.observer.point_started(runtime.name, point)
+    result = run()
+    status = result if isinstance(result, Status) else getattr(result, "status", None)
+    state.observer.point_finished(runtime.name, point, status.code if isinstance(status, Status) else Code.SUCCESS)
+    return result

@@ -1,0 +1,358 @@
+"""The engine: facts in, effects out. It owns all state, runs the attempts and is told the time.
+
+It does no input or output and reads no clock; its randomness comes from a seed. A driver gives it what was observed
+(`handle`), lets it work (`advance`), performs the effects that come out and reports how each ended.
+"""
+
+import heapq
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from scheduler import binding
+from scheduler.cache.cache import Cache
+from scheduler.cache.rows import Rows
+from scheduler.config import Configuration
+from scheduler.cycle import attempt
+from scheduler.framework import CycleState, NodeRows, Plugin, PodInfo, Status
+from scheduler.messages import (
+    Bind,
+    Effect,
+    EffectDone,
+    Fact,
+    Found,
+    Kind,
+    KindStale,
+    KindSynced,
+    LeadershipGained,
+    LeadershipLost,
+    NodeGone,
+    NodeSeen,
+    Outcome,
+    PodGone,
+    PodSeen,
+    ReadPod,
+    Refused,
+    Unknown,
+)
+from scheduler.observer import Observer
+from scheduler.permits import Waiting
+from scheduler.queue.backoff import Backoff
+from scheduler.queue.entry import Part, QueueEntry
+from scheduler.queue.scheduling_queue import SchedulingQueue
+from scheduler.runtime.filters import NodeVerdicts
+from scheduler.runtime.profile import ProfileRuntime
+from scheduler.state import HOLD_OVER, OWN_REGISTRATIONS, State, is_refusal
+from scheduler.story import StoryLine
+from scheduler.tasks import Perform, PermitWait, Sleep, Suspension
+
+_MOST_UNSTARTED = 10_000
+
+
+@dataclass(slots=True, eq=False)
+class Task:
+    """A coroutine under way, for an entry of the queue or (None) on the engine's own account."""
+
+    coroutine: Coroutine[Suspension[Any], Any, None]
+    entry: QueueEntry | None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What can be told at a glance."""
+
+    profiles: Sequence[str]
+    nodes: int
+    pending: Mapping[str, int]
+    in_flight: int
+    bound: int
+    assumed: int
+    bound_here: int
+    refused_by_kubelets: int
+    last_decision: str
+    synced: bool
+    leading: bool
+
+
+class Engine:
+    """Owner of queue, cache and attempts."""
+
+    def __init__(
+        self, configuration: Configuration, registry: Mapping[str, type[Plugin]], seed: int, observer: Observer
+    ) -> None:
+        cache = Cache()
+        profiles = {
+            profile.scheduler_name: ProfileRuntime(
+                profile,
+                registry,
+                PluginHandle(self),
+                table=cache.nodes,
+                observer=observer,
+                own_registrations=OWN_REGISTRATIONS,
+            )
+            for profile in configuration.profiles
+        }
+        backoff = Backoff(configuration.pod_initial_backoff_seconds, configuration.pod_max_backoff_seconds)
+        flush_after = configuration.pod_max_in_unschedulable_seconds
+        queue = SchedulingQueue(profiles, backoff, flush_after, observer)
+        self.state = State(queue, profiles, cache, observer, np.random.default_rng(seed))
+        self._leading = False
+        self._synced: set[Kind] = set()
+        self._awaiting: dict[int, Task] = {}
+        self._permit_waits: dict[str, Task] = {}
+        self._sleeping: list[tuple[float, int, Task]] = []
+        self._tickets = count(1)
+
+    @property
+    def ready(self) -> bool:
+        """Whether every kind is known completely."""
+        return self._synced == set(Kind)
+
+    def handle(self, fact: Fact, now: float) -> None:
+        """Take over what was observed."""
+        state = self.state
+        state.now = now
+        match fact:
+            case PodSeen(pod=pod):
+                state.see_pod(pod)
+            case PodGone(uid=uid):
+                unstarted = state.lose_pod(uid)
+                if unstarted is not None and self._leading:
+                    self._step(Task(_learn_why_it_ended(state, unstarted), None), None)
+            case NodeSeen(node=node):
+                state.see_node(node)
+            case NodeGone(name=name, uid=uid):
+                known = state.cache.nodes.by_name(name)
+                if known is not None and known.node.uid == uid:
+                    state.lose_node(name)
+            case EffectDone(effect_id=effect_id, outcome=outcome):
+                self._effect_done(effect_id, outcome)
+            case KindSynced(kind=kind):
+                self._synced.add(kind)
+            case KindStale(kind=kind):
+                self._synced.discard(kind)
+            case LeadershipGained():
+                self._leading = True
+                self._synced.clear()
+            case LeadershipLost():
+                self._leading = False
+        self._resume_permits()
+
+    def advance(self, now: float, cycles: int) -> list[Effect]:
+        """Let time pass up to `now` and run at most this many scheduling cycles; answers what the driver shall do."""
+        state = self.state
+        state.now = now
+        self._wake_sleepers()
+        state.permits.expire(now)
+        self._resume_permits()
+        if state.holds.expire(now):
+            state.wake(HOLD_OVER, None, None)
+        for _ in range(cycles):
+            if not self._may_decide():
+                break
+            entry = state.queue.pop(now)
+            if entry is None:
+                break
+            self._step(Task(attempt(state, entry), entry), None)
+            self._resume_permits()
+        effects, state.effects = state.effects, []
+        return effects
+
+    def next_deadline(self) -> float | None:
+        """When `advance` has something to do without further facts; a time in the past means at once, None never."""
+        state = self.state
+        if state.effects:
+            return 0.0
+        times = [self._sleeping[0][0] if self._sleeping else None]
+        times.append(state.permits.next_deadline())
+        times.append(state.holds.ends_after(state.now))
+        if self._may_decide():
+            times.append(state.queue.next_deadline())
+        return min((time for time in times if time is not None), default=None)
+
+    def withdrawn(self, bind: Bind) -> str | None:
+        """Asked at the moment of sending: why this Binding must not be sent any more, or None.
+
+        Fit is checked again if anything about the node has changed since the decision.
+        """
+        state = self.state
+        if not self._leading:
+            return "this replica does not lead any more"
+        placement = state.cache.placement(bind.uid)
+        if placement is None or not state.cache.is_assumed(bind.uid) or placement.node_name != bind.node_name:
+            return "the pod is gone, or bound already"
+        row = state.cache.nodes.row_of(bind.node_name)
+        if row is None:
+            return f"node {bind.node_name} is gone"
+        if state.cache.unchanged_since_assumed(bind.uid):
+            return None
+        return self._misfit(placement.pod, row)
+
+    def story(self, uid: str) -> list[StoryLine]:
+        """What happened to a pod and why, oldest first."""
+        return self.state.stories.of(uid)
+
+    def find_pod(self, namespace: str, name: str) -> PodInfo | None:
+        """A pod by name, for people; a search over all pods."""
+        state = self.state
+        waiting = (pod for entry in state.queue.entries() for pod in entry.members.values())
+        pods = [*waiting, *state.cache.bound_pods().values()]
+        return next((pod for pod in pods if pod.name == name and pod.namespace == namespace), None)
+
+    def summary(self) -> Summary:
+        """What can be told at a glance."""
+        state = self.state
+        sizes = state.queue.sizes()
+        return Summary(
+            profiles=tuple(state.profiles),
+            nodes=len(state.cache.nodes),
+            pending={part.value: sizes[part] for part in (Part.ACTIVE, Part.BACKOFF, Part.UNSCHEDULABLE, Part.GATED)},
+            in_flight=sizes[Part.IN_FLIGHT],
+            bound=state.cache.bound_count,
+            assumed=state.cache.assumed_count,
+            bound_here=state.bound_here,
+            refused_by_kubelets=state.refused,
+            last_decision=state.last_decision,
+            synced=self.ready,
+            leading=self._leading,
+        )
+
+    def validate(self) -> None:
+        """Check the invariants of queue, cache and attempts; AssertionError names the broken one (INV-2, 3, 6)."""
+        state = self.state
+        state.queue.validate()
+        state.cache.validate()
+        running = {task.entry.key for task in self._tasks() if task.entry is not None}
+        in_flight = {entry.key for entry in state.queue.entries() if entry.part is Part.IN_FLIGHT}
+        assert in_flight <= running, f"in flight without an attempt: {in_flight - running}"
+        for uid in state.cache.assumed_pods():
+            assert uid in running, f"pod {uid} is assumed without an attempt"
+        assert set(state.permits.uids()) == set(self._permit_waits), "permits and their attempts differ"
+        for uid in state.nominator.uids():
+            assert uid not in state.cache.bound_pods(), f"pod {uid} is bound and still promised a node"
+
+    def _may_decide(self) -> bool:
+        return self._leading and self.ready and not self.state.deciding
+
+    def _misfit(self, pod: PodInfo, row: int) -> str | None:
+        """Whether the node would still take the pod if it were not counted there yet."""
+        state = self.state
+        scratch = state.cache.nodes.scratch([row])
+        name = state.cache.nodes.info(row).name
+        scratch.remove_pod(name, pod.uid)
+        runtime = state.profiles[pod.spec.scheduler_name]
+        cycle = CycleState()
+        outcome = runtime.run_pre_filter(cycle, pod)
+        if not outcome.status.ok:
+            return outcome.status.message
+        verdicts = runtime.run_filters(cycle, pod, Rows(scratch, scratch.live(), state.cache.nodes))
+        verdict = verdicts.status_at(0) if isinstance(verdicts, NodeVerdicts) else verdicts
+        return None if verdict.ok else f"{name}: {verdict.message}"
+
+    def _effect_done(self, effect_id: int, outcome: Outcome) -> None:
+        task = self._awaiting.pop(effect_id, None)
+        if task is not None:
+            self._step(task, outcome)
+            return
+        patch = self.state.patches.pop(effect_id, None)
+        if patch is not None and isinstance(outcome, Refused | Unknown):
+            key, uid = patch
+            entry = self.state.queue.get(key)
+            if entry is not None:
+                # What the condition says is not known now, so the next attempt writes it again.
+                entry.shown.pop(uid, None)
+
+    def _step(self, task: Task, value: object) -> None:
+        """Resume a coroutine, and note what it waits for next."""
+        try:
+            suspension = task.coroutine.send(value)
+        except StopIteration:
+            self._trim()
+            return
+        except Exception as exception:  # noqa: BLE001  a fault in one attempt must not stop the others
+            self._crashed(task, exception)
+            return
+        match suspension:
+            case Perform(effect=effect):
+                self._awaiting[effect.effect_id] = task
+                self.state.emit(effect)
+            case Sleep(until=until):
+                heapq.heappush(self._sleeping, (until, next(self._tickets), task))
+            case PermitWait(pod=pod, plugins=plugins, until=until, expires_by=expires_by):
+                self._permit_waits[pod.uid] = task
+                self.state.permits.wait(Waiting(pod, set(plugins), until, expires_by))
+
+    def _crashed(self, task: Task, exception: Exception) -> None:
+        """Nothing of a broken attempt may stay behind: its room is freed and its pod is tried again after a backoff."""
+        state = self.state
+        state.deciding = False
+        state.observer.anomaly("attempt crashed", f"{type(exception).__name__}: {exception}")
+        entry = task.entry
+        if entry is None:
+            return
+        for uid, pod in entry.members.items():
+            state.cache.forget(uid)
+            state.tell(pod, "attempt crashed", f"{type(exception).__name__}: {exception}")
+        if state.queue.get(entry.key) is entry:
+            state.queue.fail(entry, frozenset(), frozenset(), state.now)
+
+    def _wake_sleepers(self) -> None:
+        while self._sleeping and self._sleeping[0][0] <= self.state.now:
+            _, _, task = heapq.heappop(self._sleeping)
+            self._step(task, None)
+
+    def _resume_permits(self) -> None:
+        """Resumed attempts may end other waits, so this goes on until none is left."""
+        permits = self.state.permits
+        while permits.resolved:
+            uid, status = permits.resolved.pop(0)
+            self._step(self._permit_waits.pop(uid), status)
+
+    def _trim(self) -> None:
+        while len(self.state.unstarted) > _MOST_UNSTARTED:
+            self.state.unstarted.popitem(last=False)
+
+    def _tasks(self) -> list[Task]:
+        return [*self._awaiting.values(), *self._permit_waits.values(), *(task for _, _, task in self._sleeping)]
+
+
+class PluginHandle:
+    """What plugins may ask of the engine: `framework.Handle`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def rows(self) -> NodeRows:
+        """All nodes."""
+        return Rows.everything(self._engine.state.cache.nodes)
+
+    def allow(self, uid: str, plugin: str) -> bool:
+        """Let a waiting pod go on."""
+        return self._engine.state.permits.allow(uid, plugin)
+
+    def reject(self, uid: str, plugin: str, reason: str) -> bool:
+        """Refuse a waiting pod."""
+        return self._engine.state.permits.reject(uid, reason, plugin)
+
+    def waiting(self) -> Sequence[PodInfo]:
+        """The pods that wait on Permit."""
+        return self._engine.state.permits.pods()
+
+    def activate(self, uid: str) -> None:
+        """Make a pod active whatever refused it."""
+        self._engine.state.queue.activate(uid, self._engine.state.now)
+
+    async def bind(self, pod: PodInfo, node_name: str, annotations: Mapping[str, str]) -> Status:
+        """Write the Binding."""
+        return await binding.bind(self._engine.state, pod, node_name, annotations)
+
+
+async def _learn_why_it_ended(state: State, pod: PodInfo) -> None:
+    """A pod vanished from the watch before it ran. If its kubelet refused it, that node waits for fresh facts."""
+    answer = await Perform(ReadPod(next(state.effect_ids), pod.uid, pod.namespace, pod.name))
+    match answer:
+        case Found(pod=PodInfo() as found) if is_refusal(found) and found.node_name:
+            state.note_refusal(found, found.node_name)

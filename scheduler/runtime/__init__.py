@@ -1,0 +1,1 @@
+"""Runs the plugins of a profile, by the rules of the Scheduling Framework."""

@@ -1,0 +1,168 @@
+"""Runs the filters of a profile over rows: the first plugin that refuses a node gives its verdict."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+
+import numpy as np
+
+from scheduler.cache.nodes import NodeTable
+from scheduler.cache.rows import Rows
+from scheduler.framework import (
+    SUCCESS,
+    Code,
+    CodeArray,
+    CycleState,
+    Filter,
+    IntArray,
+    PodInfo,
+    RowFilter,
+    RowVerdicts,
+    Status,
+)
+from scheduler.runtime.guard import Guard
+from scheduler.runtime.row_cache import Kept, RowCache
+
+POINT = "Filter"
+
+
+class NodeVerdicts:
+    """For each row of a set whether it is feasible, or why not: `codes[i]` is 0, or k for `statuses[k - 1]`."""
+
+    __slots__ = ("codes", "rows", "statuses")
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.codes: IntArray = np.zeros(len(rows), np.int64)
+        self.statuses: list[Status] = []
+
+    def feasible(self) -> IntArray:
+        """The positions of the rows that passed every filter."""
+        return np.flatnonzero(self.codes == 0)
+
+    def counts(self) -> Counter[Status]:
+        """How many rows gave each verdict."""
+        numbers = np.bincount(self.codes, minlength=len(self.statuses) + 1)[1:].tolist()
+        return Counter({status: n for status, n in zip(self.statuses, numbers, strict=True) if n})
+
+    def status_at(self, position: int) -> Status:
+        """The verdict of one row."""
+        code = int(self.codes[position])
+        return self.statuses[code - 1] if code else SUCCESS
+
+    def refuse(self, position: int, status: Status) -> None:
+        """Give one row another verdict than its filters did."""
+        self.statuses.append(status)
+        self.codes[position] = len(self.statuses)
+
+    def merge(self, codes: CodeArray, statuses: Iterable[Status]) -> None:
+        """Take the verdicts of the next filter for the rows that nobody has refused yet."""
+        refused = (codes != 0) & (self.codes == 0)
+        if refused.any():
+            self.codes[refused] = codes[refused].astype(np.int64) + len(self.statuses)
+            self.statuses.extend(statuses)
+
+    def first_error(self) -> Status | None:
+        """An error among the verdicts: it ends the attempt, whatever the other rows say."""
+        return next((status for status in self.counts() if status.code is Code.ERROR), None)
+
+
+class VerdictsByName(Mapping[str, Status]):
+    """The same by node name; a verdict is looked up when it is asked for."""
+
+    def __init__(self, verdicts: NodeVerdicts) -> None:
+        self._verdicts = verdicts
+
+    def __len__(self) -> int:
+        return len(self._verdicts.rows)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._verdicts.rows.names())
+
+    def __getitem__(self, name: str) -> Status:
+        position = self._verdicts.rows.position_of(name)
+        if position is None:
+            raise KeyError(name)
+        return self._verdicts.status_at(position)
+
+
+class FilterRunner:
+    """The filters of a profile in their order, with the results of row rules kept."""
+
+    def __init__(self, filters: Iterable[Filter | RowFilter], table: NodeTable, guard: Guard) -> None:
+        self._table = table
+        self._guard = guard
+        self._filters = [(plugin, _cache_for(plugin, table)) for plugin in filters]
+
+    def run(self, state: CycleState, pod: PodInfo, rows: Rows) -> NodeVerdicts | Status:
+        """Verdicts for rows of any kind; a status if the attempt must end with an error."""
+        verdicts = NodeVerdicts(rows)
+        everything = rows.table is self._table and rows.index is self._table.live()
+        for plugin, cache in self._filters:
+            if plugin.name in state.skip_filter:
+                continue
+            if isinstance(plugin, Filter):
+                problem = self._one_by_one(plugin, state, pod, verdicts)
+            else:
+                problem = self._by_rows(plugin, state, pod, verdicts, cache if everything else None)
+            if problem is not None:
+                return problem
+        return verdicts.first_error() or verdicts
+
+    def _by_rows(
+        self,
+        plugin: RowFilter,
+        state: CycleState,
+        pod: PodInfo,
+        verdicts: NodeVerdicts,
+        cache: RowCache[np.int16] | None,
+    ) -> Status | None:
+        def compute(rows: Rows, kept: Kept[np.int16]) -> CodeArray:
+            return _renumber(plugin.filter_rows(state, pod, rows), plugin.name, kept)
+
+        key = plugin.row_key(pod) if cache is not None else None
+        if cache is not None and key is not None:
+            kept = self._guard.call(plugin, POINT, lambda: cache.get(key, compute))
+            if isinstance(kept, Status):
+                return _named(kept, plugin.name)
+            codes = verdicts.rows.take(kept.values)
+            verdicts.merge(codes, kept.statuses)
+            return None
+        answer = self._guard.call(plugin, POINT, lambda: plugin.filter_rows(state, pod, verdicts.rows))
+        if isinstance(answer, Status):
+            return _named(answer, plugin.name)
+        verdicts.merge(answer.codes, [_named(status, plugin.name) for status in answer.statuses])
+        return None
+
+    def _one_by_one(self, plugin: Filter, state: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> Status | None:
+        codes = np.zeros(len(verdicts.rows), np.int16)
+        numbers: dict[Status, int] = {}
+        for position in verdicts.feasible().tolist():
+            node = verdicts.rows.node(position)
+            status = self._guard.call(plugin, POINT, partial(plugin.filter, state, pod, node))
+            if status.code is Code.ERROR:
+                return _named(status, plugin.name)
+            if not status.ok:
+                codes[position] = numbers.setdefault(_named(status, plugin.name), len(numbers) + 1)
+        verdicts.merge(codes, numbers)
+        return None
+
+
+def _cache_for(plugin: Filter | RowFilter, table: NodeTable) -> RowCache[np.int16] | None:
+    return RowCache(table, plugin.facets, np.int16) if isinstance(plugin, RowFilter) else None
+
+
+def _named(status: Status, plugin: str) -> Status:
+    return status if status.plugin == plugin else Status(status.code, status.reasons, plugin)
+
+
+def _renumber(answer: RowVerdicts, plugin: str, kept: Kept[np.int16]) -> CodeArray:
+    """A filter numbers its reasons anew in each call; kept codes need one numbering."""
+    numbers = np.zeros(len(answer.statuses) + 1, np.int16)
+    for position, status in enumerate(answer.statuses, 1):
+        code = kept.codes.get(status)
+        if code is None:
+            kept.statuses.append(_named(status, plugin))
+            code = kept.codes[status] = len(kept.statuses)
+        numbers[position] = code
+    return numbers[answer.codes]

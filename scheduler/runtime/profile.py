@@ -1,0 +1,281 @@
+"""A profile at work: its plugins, called point by point by the rules of the Scheduling Framework (KEP-624)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from scheduler.cache.nodes import NodeTable
+from scheduler.cache.rows import Rows
+from scheduler.config import Profile
+from scheduler.framework import (
+    SUCCESS,
+    Bind,
+    ClusterEvent,
+    Code,
+    CycleState,
+    EventRegistration,
+    Filter,
+    Handle,
+    IntArray,
+    Permit,
+    PermitResult,
+    Plugin,
+    PodInfo,
+    PostBind,
+    PostFilter,
+    PostFilterResult,
+    PreBind,
+    PreEnqueue,
+    PreFilter,
+    PreScore,
+    QueueSort,
+    Reserve,
+    RowFilter,
+    RowScore,
+    Score,
+    Status,
+    error,
+    unresolvable,
+)
+from scheduler.observer import Observer
+from scheduler.runtime.filters import FilterRunner, NodeVerdicts
+from scheduler.runtime.guard import Guard
+from scheduler.runtime.scores import ScoreRunner
+
+LONGEST_PERMIT_WAIT = 15 * 60.0
+
+_FEWEST_TO_FIND = 100
+
+P = TypeVar("P", bound=Plugin)
+
+
+@dataclass(frozen=True, slots=True)
+class PreFilterOutcome:
+    """What all PreFilters together say: a status, and the only nodes to look at with the plugins that said so."""
+
+    status: Status
+    node_names: frozenset[str] | None = None
+    narrowed_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """The Permit plugins that a pod waits for, with the longest wait of each in seconds."""
+
+    timeouts: Mapping[str, float]
+
+
+class ProfileRuntime:
+    """The plugins of one profile. Whatever a plugin raises comes back as an error status."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        registry: Mapping[str, type[Plugin]],
+        handle: Handle,
+        *,
+        table: NodeTable,
+        observer: Observer,
+        own_registrations: Mapping[str, Sequence[EventRegistration]],
+    ) -> None:
+        self.name = profile.scheduler_name
+        self._percentage = profile.percentage_of_nodes_to_score
+        self._observer = observer
+        self._guard = Guard(observer)
+        names = dict.fromkeys(ref.name for refs in profile.plugins.values() for ref in refs)
+        self._plugins = {name: _build(registry[name], profile.args.get(name), handle) for name in names}
+        self._registrations = {name: plugin.events_to_register() for name, plugin in self._plugins.items()}
+        self._registrations |= own_registrations
+        at = partial(_at, profile, self._plugins)
+        self._pre_enqueue = at("preEnqueue", PreEnqueue)
+        self._queue_sort = at("queueSort", QueueSort)[0]
+        self._pre_filter = at("preFilter", PreFilter)
+        self._post_filter = at("postFilter", PostFilter)
+        self._pre_score = at("preScore", PreScore)
+        self._reserve = at("reserve", Reserve)
+        self._permit = at("permit", Permit)
+        self._pre_bind = at("preBind", PreBind)
+        self._bind = at("bind", Bind)
+        self._post_bind = at("postBind", PostBind)
+        self._filters = FilterRunner(_filters(profile, self._plugins), table, self._guard)
+        self._scores = ScoreRunner(_scores(profile, self._plugins), table, self._guard)
+
+    def nodes_to_find(self, total: int) -> int:
+        """How many feasible nodes are enough: all, unless the user set a percentage (numFeasibleNodesToFind)."""
+        percentage = self._percentage
+        if not percentage or percentage >= 100 or total < _FEWEST_TO_FIND:
+            return total
+        return max(total * percentage // 100, _FEWEST_TO_FIND)
+
+    # The queue's questions.
+
+    def sort_key(self, pod: PodInfo, queued_at: float) -> tuple[object, ...]:
+        """The place of a pod in the queue; a plugin that raises leaves the order to arrival."""
+        key = self._guard.call(self._queue_sort, "QueueSort", partial(self._queue_sort.sort_key, pod, queued_at))
+        return () if isinstance(key, Status) else key
+
+    def pre_enqueue(self, pod: PodInfo) -> Status:
+        """The first refusal of PreEnqueue, or success."""
+        for plugin in self._pre_enqueue:
+            status = self._guard.call(plugin, "PreEnqueue", partial(plugin.pre_enqueue, pod))
+            if not status.ok:
+                return _named(status, plugin)
+        return SUCCESS
+
+    def listens(self, plugin: str, event: ClusterEvent) -> bool:
+        """Whether a plugin registered for an event."""
+        return any(registration.covers(event) for registration in self._registrations.get(plugin, ()))
+
+    def helps(self, plugin: str, event: ClusterEvent, pod: PodInfo, change: tuple[object, object]) -> bool:
+        """Whether an event may cure a plugin's rejection; a hint that raises counts as yes."""
+        for registration in self._registrations.get(plugin, ()):
+            if not registration.covers(event):
+                continue
+            if registration.hint is None:
+                return True
+            answer = self._guard.call(self._plugins[plugin], "QueueingHint", partial(registration.hint, pod, *change))
+            if answer is not False:
+                return True
+        return False
+
+    # The scheduling cycle, in order.
+
+    def run_pre_filter(self, state: CycleState, pod: PodInfo) -> PreFilterOutcome:
+        """Unschedulable lets the others run, UnschedulableAndUnresolvable and errors end it; node sets are intersected."""
+        names: frozenset[str] | None = None
+        narrowed: list[str] = []
+        refusal = SUCCESS
+        for plugin in self._pre_filter:
+            answer = self._guard.call(plugin, "PreFilter", partial(plugin.pre_filter, state, pod))
+            status = _named(answer if isinstance(answer, Status) else answer.status, plugin)
+            if status.code is Code.SKIP:
+                state.skip_filter.add(plugin.name)
+                continue
+            if status.code is Code.UNSCHEDULABLE:
+                refusal = status
+                continue
+            if isinstance(answer, Status) or not status.ok:
+                return PreFilterOutcome(status)
+            if answer.node_names is not None:
+                narrowed.append(plugin.name)
+                names = answer.node_names if names is None else names & answer.node_names
+                if not names:
+                    return PreFilterOutcome(_nothing_left(narrowed), names, tuple(sorted(narrowed)))
+        return PreFilterOutcome(refusal, names, tuple(sorted(narrowed)))
+
+    def run_filters(self, state: CycleState, pod: PodInfo, rows: Rows) -> NodeVerdicts | Status:
+        """The verdict of each row, or the error that ends the attempt."""
+        return self._filters.run(state, pod, rows)
+
+    async def run_post_filter(
+        self, state: CycleState, pod: PodInfo, verdicts: Mapping[str, Status]
+    ) -> PostFilterResult:
+        """The first PostFilter that succeeds, fails for good or raises ends it; refusals are joined."""
+        reasons: list[str] = []
+        nominated: str | None = None
+        for plugin in self._post_filter:
+            answer = await self._guard.wait(plugin, "PostFilter", partial(plugin.post_filter, state, pod, verdicts))
+            if isinstance(answer, Status):
+                return PostFilterResult(_named(answer, plugin))
+            if answer.status.code is not Code.UNSCHEDULABLE:
+                return PostFilterResult(_named(answer.status, plugin), answer.nominated_node)
+            reasons.extend(answer.status.reasons)
+            nominated = answer.nominated_node if answer.nominated_node is not None else nominated
+        return PostFilterResult(Status(Code.UNSCHEDULABLE, tuple(reasons)), nominated)
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether anything ranks nodes."""
+        return bool(self._scores)
+
+    def run_scores(self, state: CycleState, pod: PodInfo, rows: Rows) -> IntArray | Status:
+        """PreScore, Score and NormalizeScore: the weighted total of each feasible row."""
+        for plugin in self._pre_score:
+            status = self._guard.call(plugin, "PreScore", partial(plugin.pre_score, state, pod, rows))
+            if status.code is Code.SKIP:
+                state.skip_score.add(plugin.name)
+            elif not status.ok:
+                return _named(status, plugin)
+        return self._scores.run(state, pod, rows)
+
+    def run_reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        """All plugins in order, up to the first refusal."""
+        return self._each(self._reserve, "Reserve", lambda plugin: plugin.reserve(state, pod, node_name))
+
+    def run_unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """All plugins in reverse; one that raises does not keep the others from their turn."""
+        for plugin in reversed(self._reserve):
+            self._guard.call(plugin, "Unreserve", partial(plugin.unreserve, state, pod, node_name))
+
+    def run_permit(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | Waits:
+        """Success, the first refusal, or the plugins that must allow the pod before it is bound."""
+        timeouts: dict[str, float] = {}
+        for plugin in self._permit:
+            answer = self._guard.call(plugin, "Permit", partial(plugin.permit, state, pod, node_name))
+            result = PermitResult(answer) if isinstance(answer, Status) else answer
+            if result.status.code is Code.WAIT:
+                timeouts[plugin.name] = min(result.timeout, LONGEST_PERMIT_WAIT)
+            elif not result.status.ok:
+                return _named(result.status, plugin)
+        return Waits(timeouts) if timeouts else SUCCESS
+
+    # The binding cycle, in order.
+
+    async def run_pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        """All plugins in order, up to the first failure."""
+        for plugin in self._pre_bind:
+            status = await self._guard.wait(plugin, "PreBind", partial(plugin.pre_bind, state, pod, node_name))
+            if not status.ok:
+                return _named(status, plugin)
+        return SUCCESS
+
+    async def run_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        """The first plugin that does not Skip binds."""
+        for plugin in self._bind:
+            status = await self._guard.wait(plugin, "Bind", partial(plugin.bind, state, pod, node_name))
+            if status.code is not Code.SKIP:
+                return status if status.ok else _named(status, plugin)
+        return error("no bind plugin took the pod: all of them skipped")
+
+    def run_post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Tell everybody."""
+        for plugin in self._post_bind:
+            self._guard.call(plugin, "PostBind", partial(plugin.post_bind, state, pod, node_name))
+
+    def _each(self, plugins: Sequence[P], point: str, call: Callable[[P], Status]) -> Status:
+        for plugin in plugins:
+            status = self._guard.call(plugin, point, partial(call, plugin))
+            if not status.ok:
+                return _named(status, plugin)
+        return SUCCESS
+
+
+def _build(kind: type[Plugin], args: object, handle: Handle) -> Plugin:
+    return kind(args if isinstance(args, kind.Args) else kind.Args(), handle)
+
+
+def _at(profile: Profile, plugins: Mapping[str, Plugin], point: str, kind: type[P]) -> tuple[P, ...]:
+    """The plugins of an extension point, in the profile's order."""
+    chosen = [plugins[ref.name] for ref in profile.plugins.get(point, ())]
+    return tuple(plugin for plugin in chosen if isinstance(plugin, kind))
+
+
+def _filters(profile: Profile, plugins: Mapping[str, Plugin]) -> list[Filter | RowFilter]:
+    chosen = [plugins[ref.name] for ref in profile.plugins.get("filter", ())]
+    return [plugin for plugin in chosen if isinstance(plugin, Filter | RowFilter)]
+
+
+def _scores(profile: Profile, plugins: Mapping[str, Plugin]) -> list[tuple[Score | RowScore, int]]:
+    chosen = [(plugins[ref.name], ref.weight) for ref in profile.plugins.get("score", ())]
+    return [(plugin, weight) for plugin, weight in chosen if isinstance(plugin, Score | RowScore)]
+
+
+def _named(status: Status, plugin: Plugin) -> Status:
+    return Status(status.code, status.reasons, plugin.name)
+
+
+def _nothing_left(narrowed: Sequence[str]) -> Status:
+    if len(narrowed) == 1:
+        return unresolvable(f"node(s) didn't satisfy plugin {narrowed[0]}")
+    return unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(narrowed))}] simultaneously")

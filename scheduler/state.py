@@ -1,0 +1,244 @@
+"""All that the engine knows, in one place with one owner; what is observed changes it here.
+
+The cycle decides over it, the engine feeds it. Nothing here calls a plugin's rule except through the queue.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count
+
+import numpy as np
+
+from scheduler.cache.cache import Cache
+from scheduler.cache.holds import NodeHolds
+from scheduler.changes import (
+    ASSIGNED_POD_ADD,
+    ASSIGNED_POD_DELETE,
+    NODE_ADD,
+    NODE_DELETE,
+    node_changes,
+    pod_changes,
+)
+from scheduler.framework import Action, ClusterEvent, EventRegistration, EventResource, Node, PodInfo
+from scheduler.messages import Effect
+from scheduler.observer import Observer
+from scheduler.permits import Permits
+from scheduler.queue.nominator import Nominator
+from scheduler.queue.scheduling_queue import SchedulingQueue
+from scheduler.runtime.profile import ProfileRuntime
+from scheduler.story import Stories
+
+# Stand-ins for a plugin where the scheduler itself refuses a pod, with the events that may cure it.
+NO_NODES = "NoNodes"
+KUBELET_REFUSAL = "KubeletRefusal"
+UNREADABLE_POD = "UnreadablePod"
+OWN_REGISTRATIONS: Mapping[str, tuple[EventRegistration, ...]] = {
+    NO_NODES: (EventRegistration(EventResource.NODE, Action.ADD),),
+    KUBELET_REFUSAL: (
+        EventRegistration(EventResource.NODE, Action.ALL),
+        EventRegistration(EventResource.ASSIGNED_POD, Action.ALL),
+    ),
+    UNREADABLE_POD: (),
+}
+HOLD_OVER = ClusterEvent(EventResource.NODE, Action.UPDATE_OTHER, "NodeHoldOver")
+
+_TOMBSTONES = 8192
+_REFUSAL_REASONS = frozenset(
+    {
+        "UnexpectedAdmissionError",
+        "TopologyAffinityError",
+        "NodeAffinity",
+        "NodeName",
+        "NodePorts",
+        "TaintToleration",
+        "NodeUnschedulable",
+        "InvalidNodeInfo",
+        "PodOSSelectorNodeLabelDoesNotMatch",
+        "PodOSNotSupported",
+    }
+)
+
+
+def is_refusal(pod: PodInfo) -> bool:
+    """Whether a pod has failed because its kubelet did not admit it (pkg/kubelet/lifecycle: OutOfcpu and the like)."""
+    return pod.phase == "Failed" and (pod.phase_reason.startswith("OutOf") or pod.phase_reason in _REFUSAL_REASONS)
+
+
+@dataclass(slots=True)
+class State:
+    """Queue, cache, promises and the means to decide. `now` is the time of the fact or advance under way."""
+
+    queue: SchedulingQueue
+    profiles: Mapping[str, ProfileRuntime]
+    cache: Cache
+    observer: Observer
+    rng: np.random.Generator
+    now: float = 0.0
+    nominator: Nominator = field(default_factory=Nominator)
+    holds: NodeHolds = field(default_factory=NodeHolds)
+    stories: Stories = field(default_factory=lambda: Stories(most_pods=10_000, most_lines=32))
+    effects: list[Effect] = field(default_factory=list)
+    effect_ids: "count[int]" = field(default_factory=lambda: count(1))
+    unstarted: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    patches: dict[int, tuple[str, str]] = field(default_factory=dict)
+    permits: Permits = field(default_factory=Permits)
+    deciding: bool = False
+    next_start: int = 0
+    bound_here: int = 0
+    refused: int = 0
+    last_decision: str = ""
+    _gone: OrderedDict[str, None] = field(default_factory=OrderedDict)
+
+    def emit(self, effect: Effect) -> None:
+        """Ask the driver to do something."""
+        self.effects.append(effect)
+
+    def tell(self, pod: PodInfo, what: str, detail: str = "") -> None:
+        """Add to a pod's story."""
+        self.stories.tell(pod.uid, self.now, what, detail)
+
+    def wake(self, event: ClusterEvent, old: object, new: object) -> None:
+        """A cluster event: queue the pods that it may help."""
+        self.queue.wake(event, (old, new), self.now)
+
+    # Pods.
+
+    def see_pod(self, pod: PodInfo) -> None:
+        """A pod was added or has changed."""
+        if pod.uid in self._gone:
+            return
+        if pod.terminal:
+            self._finish(pod)
+        elif pod.node_name:
+            self._see_bound(pod)
+        else:
+            self._see_waiting(pod)
+
+    def lose_pod(self, uid: str) -> PodInfo | None:
+        """A pod is gone: deleted, or finished. Harmless for a pod never seen. Answers the pod if it was bound here and had
+        not been seen to run, for then its kubelet may have refused it.
+        """
+        self._gone[uid] = None
+        if len(self._gone) > _TOMBSTONES:
+            self._gone.popitem(last=False)
+        entry = self.queue.remove(uid)
+        promised = self.nominator.node_of(uid)
+        self.nominator.clear(uid)
+        self.permits.reject(uid, "the pod is gone")
+        placement = self.cache.drop(uid)
+        unstarted = self.unstarted.pop(uid, None)
+        if placement is not None:
+            self.holds.release(placement.node_name, self.now)
+            self.wake(ASSIGNED_POD_DELETE, placement.pod, None)
+        elif entry is not None and promised:
+            self.queue.wake(ASSIGNED_POD_DELETE, (entry.lead, None), self.now, at_most=entry.lead.spec.priority)
+        return placement.pod if placement is not None and unstarted is not None else None
+
+    def note_refusal(self, pod: PodInfo, node_name: str) -> None:
+        """A kubelet has refused a pod that was bound to it: count it, and wait for fresh facts about that node."""
+        self.refused += 1
+        self.holds.refuse(node_name, self.now)
+        self.tell(pod, "refused by kubelet", f"{node_name}: {pod.phase_reason}")
+        self.observer.kubelet_refused(pod, pod.phase_reason)
+
+    def _finish(self, pod: PodInfo) -> None:
+        placement = self.cache.placement(pod.uid)
+        was_bound_here = pod.uid in self.unstarted
+        self.lose_pod(pod.uid)
+        if placement is not None and (was_bound_here or placement.pod.phase == "Pending") and is_refusal(pod):
+            self.note_refusal(pod, placement.node_name)
+
+    def _see_bound(self, pod: PodInfo) -> None:
+        if (known := self.cache.bound_pods().get(pod.uid)) is not None and not _newer(pod, known):
+            return
+        self.queue.remove(pod.uid)
+        promised = self.nominator.clear(pod.uid)
+        self.permits.reject(pod.uid, f"the pod was bound to {pod.node_name} meanwhile")
+        before = self.cache.put(pod)
+        if before is None:
+            self.holds.release(pod.node_name, self.now)
+        if pod.phase == "Running" and self.unstarted.pop(pod.uid, None) is not None:
+            self.holds.settle(pod.node_name)
+        if before is not None and before.node_name != pod.node_name:
+            self.observer.anomaly("pod moved", f"{pod.key} was counted on {before.node_name}, is on {pod.node_name}")
+            self.wake(ASSIGNED_POD_DELETE, before.pod, None)
+        if before is None or not before.pod.node_name:
+            self.wake(ASSIGNED_POD_ADD, None, pod)
+        else:
+            for event in pod_changes(before.pod, pod, EventResource.ASSIGNED_POD):
+                self.wake(event, before.pod, pod)
+        if promised:
+            self.wake(ASSIGNED_POD_DELETE, pod, None)
+
+    def _see_waiting(self, pod: PodInfo) -> None:
+        placement = self.cache.placement(pod.uid)
+        if placement is not None and not self.cache.is_assumed(pod.uid):
+            self.observer.anomaly("pod lost its node", f"{pod.key} was on {placement.node_name} and is on none")
+            self.cache.drop(pod.uid)
+            self.wake(ASSIGNED_POD_DELETE, placement.pod, None)
+            placement = None
+        if pod.spec.scheduler_name not in self.profiles:
+            self._see_promise(pod)
+            return
+        entry = self.queue.get(pod.uid)
+        if entry is None:
+            if not pod.terminating and placement is None:
+                self._see_promise(pod)
+                self.queue.add(pod, self.now)
+                self.tell(pod, "queued")
+            return
+        known = entry.members[pod.uid]
+        if not _newer(pod, known):
+            return
+        self._see_promise(pod)
+        if placement is not None:
+            self.cache.reassume(pod)
+        self.queue.update(pod, pod_changes(known, pod, EventResource.UNSCHEDULED_POD), self.now)
+        if known.problem and not pod.problem:
+            self.queue.activate(pod.uid, self.now)
+        if pod.terminating and placement is None:
+            # It needs no node any more. If it is being tried, the attempt ends when it finds it gone from the queue.
+            self.queue.remove(pod.uid)
+        if pod.terminating:
+            self.permits.reject(pod.uid, "the pod is being deleted")
+
+    def _see_promise(self, pod: PodInfo) -> None:
+        """Nominations count, also those of other schedulers; for their pods the status is all there is to go by."""
+        if pod.terminating or (not pod.nominated_node and pod.spec.scheduler_name not in self.profiles):
+            cleared = self.nominator.clear(pod.uid)
+            if cleared:
+                self.queue.wake(ASSIGNED_POD_DELETE, (pod, None), self.now, at_most=pod.spec.priority)
+        else:
+            self.nominator.observe(pod)
+
+    # Nodes.
+
+    def see_node(self, node: Node) -> None:
+        """A node was added or has changed."""
+        known = self.cache.nodes.by_name(node.name)
+        if known is not None and known.node.resource_version == node.resource_version and known.node.uid == node.uid:
+            return
+        if known is not None and known.node.uid != node.uid:
+            self.lose_node(node.name)
+        old = self.cache.put_node(node)
+        self.holds.release(node.name, self.now)
+        if old is None:
+            self.wake(NODE_ADD, None, node)
+            return
+        for event in node_changes(old, node):
+            self.wake(event, old, node)
+
+    def lose_node(self, name: str) -> None:
+        """A node is gone."""
+        self.holds.settle(name)
+        old = self.cache.drop_node(name)
+        if old is not None:
+            self.wake(NODE_DELETE, old, None)
+
+
+def _newer(seen: PodInfo, known: PodInfo) -> bool:
+    """Whether this version of a pod is later than the known one (resource versions are comparable: KEP-5504)."""
+    if seen.resource_version.isdigit() and known.resource_version.isdigit():
+        return int(seen.resource_version) > int(known.resource_version)
+    return seen.resource_version != known.resource_version

@@ -1,0 +1,44 @@
+"""Coroutines without an event loop: an attempt awaits an effect, a time or a permit, and the engine resumes it.
+
+Nothing here knows asyncio, so an attempt behaves the same live and simulated.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from scheduler.framework import PodInfo, Status
+from scheduler.messages import AwaitedEffect, Outcome
+
+R = TypeVar("R")
+
+
+class Suspension(Generic[R]):
+    """Something to wait for. Awaiting it hands it to whoever runs the coroutine, and answers what that sends back."""
+
+    def __await__(self) -> Generator["Suspension[Any]", R, R]:
+        return (yield self)
+
+
+@dataclass(frozen=True, slots=True)
+class Perform(Suspension[Outcome]):
+    """Wait for the outcome of an effect."""
+
+    effect: AwaitedEffect
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep(Suspension[None]):
+    """Wait until this time."""
+
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class PermitWait(Suspension[Status]):
+    """Wait until every plugin has allowed the pod, one refuses it, the time is over, or the pod is gone."""
+
+    pod: PodInfo
+    plugins: tuple[str, ...]
+    until: float
+    expires_by: str
