@@ -14,8 +14,8 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class Rows:
-    """Some rows of a table, in the order of `index`, which is ascending. `cluster` is the table that whole-cluster questions are about, which
-    differs from `table` when the rows are hypothetical.
+    """Some rows of a table, in the order of `index`, which is ascending. `cluster` is the table that whole-cluster questions
+    are about, which differs from `table` when the rows are hypothetical.
     """
 
     __slots__ = ("_slice", "cluster", "index", "table")
