@@ -65,7 +65,7 @@ class PreferredTerm(msgspec.Struct, frozen=True, gc=False):
     term: NodeSelectorTerm
 
 
-class PodSpec(msgspec.Struct, frozen=True, gc=False, weakref=True):
+class PodSpec(msgspec.Struct, frozen=True, weakref=True):
     """What scheduling reads of a pod's spec, compiled once and shared by all pods that say the same."""
 
     scheduler_name: str
@@ -82,7 +82,7 @@ class PodSpec(msgspec.Struct, frozen=True, gc=False, weakref=True):
     scheduling_gates: tuple[str, ...]
 
 
-class PodTemplate(msgspec.Struct, frozen=True, gc=False, weakref=True, eq=False):
+class PodTemplate(msgspec.Struct, frozen=True, weakref=True, eq=False):
     """The scheduling-relevant part of a pod: pods with the same template are interchangeable. `signature` names it."""
 
     signature: int
