@@ -314,6 +314,7 @@ def _patch_condition(state: State, entry: QueueEntry, pod: PodInfo, failure: Not
             failure.reason,
             failure.message,
             pod.generation,
+            pod.scheduled_condition is None or pod.scheduled_condition.status != "False",
             failure.nominated_node,
         )
     )

@@ -134,7 +134,8 @@ class ReadPod(Message, frozen=True):
 class PatchPodStatus(Message, frozen=True):
     """Patch the PodScheduled condition to False with reason and message, and, if not None, status.nominatedNodeName.
 
-    `observed_generation` is the generation of the pod the verdict is about.
+    `observed_generation` is the generation of the pod the verdict is about. `transition` says that the condition's status
+    changes, so that lastTransitionTime moves.
     """
 
     effect_id: int
@@ -144,6 +145,7 @@ class PatchPodStatus(Message, frozen=True):
     reason: str
     message: str
     observed_generation: int
+    transition: bool
     nominated_node: str | None
 
 

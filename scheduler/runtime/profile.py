@@ -106,7 +106,7 @@ class ProfileRuntime:
         percentage = self._percentage
         if not percentage or percentage >= 100 or total < _FEWEST_TO_FIND:
             return total
-        return max(total * percentage // 100, _FEWEST_TO_FIND)
+        return max(total * int(percentage) // 100, _FEWEST_TO_FIND)
 
     # The queue's questions.
 

@@ -1,0 +1,37 @@
+"""Effects as the API server takes them: the JSON bodies of what is written. A driver adds the transport and the time."""
+
+from collections.abc import Mapping
+
+from scheduler.messages import Bind, PatchPodStatus
+
+Body = Mapping[str, object]
+
+
+def binding_body(effect: Bind) -> Body:
+    """The v1 Binding to POST to pods/NAME/binding. Its UID is a precondition: a new pod of the same name is left alone."""
+    metadata: dict[str, object] = {"name": effect.name, "namespace": effect.namespace, "uid": effect.uid}
+    if effect.annotations:
+        metadata["annotations"] = dict(effect.annotations)
+    return {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": metadata,
+        "target": {"apiVersion": "v1", "kind": "Node", "name": effect.node_name},
+    }
+
+
+def status_patch(effect: PatchPodStatus, timestamp: str) -> Body:
+    """The strategic merge patch of pods/NAME/status; conditions are merged by type, others stay. `timestamp` is metav1.Time."""
+    condition: dict[str, object] = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": effect.reason,
+        "message": effect.message,
+        "observedGeneration": effect.observed_generation,
+    }
+    if effect.transition:
+        condition["lastTransitionTime"] = timestamp
+    status: dict[str, object] = {"conditions": [condition]}
+    if effect.nominated_node is not None:
+        status["nominatedNodeName"] = effect.nominated_node or None
+    return {"metadata": {"uid": effect.uid}, "status": status}

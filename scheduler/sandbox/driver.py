@@ -1,0 +1,241 @@
+"""The sandbox driver: engine and in-memory cluster in virtual time, with faults between them.
+
+It is the same work as the live driver's: watch events become facts, effects become calls, their outcomes become facts.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from scheduler.engine import Engine
+from scheduler.messages import (
+    AwaitedEffect,
+    Bind,
+    Done,
+    Effect,
+    EffectDone,
+    Fact,
+    Found,
+    Kind,
+    KindStale,
+    KindSynced,
+    LeadershipGained,
+    LeadershipLost,
+    NodeGone,
+    NodeSeen,
+    Outcome,
+    PatchPodStatus,
+    PodGone,
+    PodSeen,
+    ReadPod,
+    RecordEvent,
+    Refused,
+    Withdrawn,
+)
+from scheduler.objects import NodeDecoder, PodDecoder
+from scheduler.requests import binding_body, status_patch
+from scheduler.sandbox.clock import VirtualClock
+from scheduler.sandbox.cluster import Cluster
+from scheduler.sandbox.errors import ApiError
+from scheduler.sandbox.faults import CallPlan, Faults
+from scheduler.sandbox.fields import JsonObject, name_of, object_at, text_at
+from scheduler.sandbox.identity import timestamp
+from scheduler.sandbox.watch import Subscription
+
+_STRATEGIC = "application/strategic-merge-patch+json"
+_UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed"
+_CYCLES = 1000
+
+
+class SandboxDriver:
+    """One scheduler on one in-memory cluster. `after_step` is called after each thing that happens to the engine."""
+
+    def __init__(
+        self, cluster: Cluster, engine: Engine, clock: VirtualClock, faults: Faults, after_step: Callable[[], None]
+    ) -> None:
+        self.cluster = cluster
+        self.engine = engine
+        self.clock = clock
+        self.faults = faults
+        self.sent: list[Effect] = []
+        self._after_step = after_step
+        self._pods = PodDecoder()
+        self._nodes = NodeDecoder()
+        self._known: dict[str, dict[str, JsonObject]] = {"pods": {}, "nodes": {}}
+        self._watches: dict[str, Subscription] = {}
+        self._arrived: dict[str, float] = {}
+        self._lists = 0
+        self._advancing = False
+
+    def start(self) -> None:
+        """Lead, list everything, watch from there."""
+        self.tell(LeadershipGained())
+        for resource in self._known:
+            self.relist(resource)
+
+    def stop(self) -> None:
+        """Lose leadership and stop watching; what is known stays as it is."""
+        for watch in self._watches.values():
+            watch.close()
+        self._watches.clear()
+        self.tell(LeadershipLost())
+
+    def relist(self, resource: str) -> None:
+        """List a resource afresh and hand over the difference by UID, with what vanished meanwhile as gone."""
+        kind = Kind.POD if resource == "pods" else Kind.NODE
+        if (watch := self._watches.pop(resource, None)) is not None:
+            watch.close()
+        self.tell(KindStale(kind))
+        items, revision, _ = self.cluster.list(resource, field_selector=self._selector(resource))
+        fresh = {text_at(item, "metadata", "uid"): item for item in items}
+        for uid, item in list(self._known[resource].items()):
+            if uid not in fresh:
+                self._observe(resource, "DELETED", item)
+        for item in items:
+            self._observe(resource, "MODIFIED", item)
+        self._lists += 1
+        self._watch(resource, revision)
+        self.tell(KindSynced(kind))
+
+    def break_watch(self, resource: str) -> None:
+        """The stream of a resource ends; nothing is heard until it is listed again."""
+        if (watch := self._watches.pop(resource, None)) is not None:
+            watch.close()
+
+    def settle(self) -> None:
+        """Let happen all that can happen without time passing."""
+        while self.clock.run_due() or self._advance():
+            pass
+
+    def run(self, seconds: float) -> None:
+        """Let virtual time pass, stopping wherever something is due."""
+        end = self.clock.now + seconds
+        self.settle()
+        while (moment := self._next_moment()) is not None and moment <= end:
+            self.clock.now = max(self.clock.now, moment)
+            self.settle()
+        self.clock.now = end
+        self.settle()
+
+    def tell(self, fact: Fact) -> None:
+        """Give the engine a fact."""
+        self.engine.handle(fact, self.clock.now)
+        self._after_step()
+
+    def _next_moment(self) -> float | None:
+        moments = [m for m in (self.clock.next_due(), self.engine.next_deadline()) if m is not None]
+        return min(moments, default=None)
+
+    def _advance(self) -> bool:
+        deadline = self.engine.next_deadline()
+        if deadline is None or deadline > self.clock.now:
+            return False
+        effects = self.engine.advance(self.clock.now, _CYCLES)
+        self._after_step()
+        for effect in effects:
+            self._perform(effect)
+        later = self.engine.next_deadline()
+        return bool(effects) or (later is not None and later <= self.clock.now)
+
+    # Events in.
+
+    def _selector(self, resource: str) -> str:
+        return _UNFINISHED if resource == "pods" else ""
+
+    def _watch(self, resource: str, revision: int) -> None:
+        generation = self._lists
+
+        def drain() -> None:
+            watch = self._watches.get(resource)
+            if watch is None:
+                return
+            for event in watch.drain():
+                if isinstance(event.object, dict):
+                    self._deliver(resource, event.type, event.object, generation)
+                else:
+                    self.relist(resource)
+
+        self._watches[resource] = self.cluster.watch(
+            resource,
+            revision,
+            field_selector=self._selector(resource),
+            wake=lambda: self.clock.after(0.0, drain),
+        )
+
+    def _deliver(self, resource: str, kind: str, obj: JsonObject, generation: int) -> None:
+        """A stream is in order: an event that is late makes the next ones late, unless the fault lets it be overtaken."""
+        delivery = self.faults.delivery(resource, kind, obj)
+        for delay in delivery.delays:
+            moment = self.clock.now + delay
+            if not delivery.may_overtake:
+                moment = max(moment, self._arrived.get(resource, 0.0))
+                self._arrived[resource] = moment
+
+            def arrive() -> None:
+                if generation <= self._lists and resource in self._watches:
+                    self._observe(resource, kind, obj)
+
+            self.clock.at(moment, arrive)
+
+    def _observe(self, resource: str, kind: str, obj: JsonObject) -> None:
+        uid = text_at(obj, "metadata", "uid")
+        if kind == "DELETED":
+            self._known[resource].pop(uid, None)
+        else:
+            self._known[resource][uid] = obj
+        body = msgspec.json.encode(obj)
+        fact: Fact
+        if resource == "pods":
+            fact = PodGone(uid) if kind == "DELETED" else PodSeen(self._pods.decode(body))
+        else:
+            fact = NodeGone(name_of(obj), uid) if kind == "DELETED" else NodeSeen(self._nodes.decode(body))
+        self.tell(fact)
+
+    # Effects out.
+
+    def _perform(self, effect: Effect) -> None:
+        if isinstance(effect, RecordEvent):
+            self.sent.append(effect)
+            return
+        plan = self.faults.plan(effect)
+        self.clock.after(plan.before, lambda: self._call(effect, plan))
+
+    def _call(self, effect: AwaitedEffect, plan: CallPlan) -> None:
+        withdrawn = self.engine.withdrawn(effect) if isinstance(effect, Bind) else None
+        outcome: Outcome
+        if withdrawn is not None:
+            outcome = Withdrawn(withdrawn)
+        else:
+            self.sent.append(effect)
+            outcome = self._carry_out(effect) if plan.carried_out else Done()
+            outcome = plan.answer or outcome
+        self.clock.after(plan.after, lambda: self.tell(EffectDone(effect.effect_id, outcome)))
+
+    def _carry_out(self, effect: AwaitedEffect) -> Outcome:
+        try:
+            match effect:
+                case Bind():
+                    self.cluster.bind(effect.namespace, effect.name, _json(binding_body(effect)))
+                case PatchPodStatus():
+                    body = _json(status_patch(effect, timestamp(self.clock.wall())))
+                    self.cluster.patch("pods", effect.namespace, effect.name, body, _STRATEGIC, subresource="status")
+                case ReadPod():
+                    return self._read(effect)
+        except ApiError as refusal:
+            return Refused(refusal.code, refusal.reason, refusal.message)
+        return Done()
+
+    def _read(self, effect: ReadPod) -> Found:
+        try:
+            obj = self.cluster.get("pods", effect.namespace, effect.name)
+        except ApiError as refusal:
+            if refusal.code == 404:
+                return Found(None)
+            raise
+        same = text_at(object_at(obj, "metadata"), "uid") == effect.uid
+        return Found(self._pods.decode(msgspec.json.encode(obj)) if same else None)
+
+
+def _json(body: object) -> JsonObject:
+    """A body as the server would see it."""
+    return msgspec.json.decode(msgspec.json.encode(body), type=dict)
