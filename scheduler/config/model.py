@@ -1,0 +1,55 @@
+"""The effective configuration: what the rest of the program is given."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used; one line for each problem, with source and field."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginRef:
+    """A plugin at an extension point; the weight matters for scores only."""
+
+    name: str
+    weight: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A schedulerName with the plugins of each extension point, in call order, and their arguments."""
+
+    scheduler_name: str
+    plugins: Mapping[str, Sequence[PluginRef]]
+    args: Mapping[str, msgspec.Struct]
+    percentage_of_nodes_to_score: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderElection:
+    """The lease; times in seconds."""
+
+    leader_elect: bool = True
+    lease_duration: float = 15.0
+    renew_deadline: float = 10.0
+    retry_period: float = 2.0
+    resource_name: str = "berth"
+    resource_namespace: str = "berth-system"
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Everything that can be configured. `pod_max_in_unschedulable_seconds` None turns the flush off."""
+
+    profiles: Sequence[Profile]
+    pod_initial_backoff_seconds: float = 1.0
+    pod_max_backoff_seconds: float = 10.0
+    pod_max_in_unschedulable_seconds: float | None = 300.0
+    leader_election: LeaderElection = field(default_factory=LeaderElection)

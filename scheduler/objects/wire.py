@@ -1,0 +1,229 @@
+"""The shapes of the API's JSON, cut down to the fields that are read; everything else is skipped while decoding.
+
+Quantities come as strings or numbers. Strings that should be enums stay strings: what is unknown must not fail to decode.
+"""
+
+import msgspec
+
+Quantities = dict[str, str | int | float]
+
+
+class Wire(msgspec.Struct, rename="camel", gc=False, omit_defaults=True):
+    """Base of all: camel case, defaults left out again when a value is encoded to tell it apart from others."""
+
+
+class ObjectMeta(Wire):
+    """metadata."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    generation: int = 0
+
+
+class ResourceRequirements(Wire):
+    """resources."""
+
+    requests: Quantities | None = None
+
+
+class ContainerPort(Wire):
+    """ports[]; the container's own port is of no interest."""
+
+    host_port: int = 0
+    host_ip: str = msgspec.field(default="", name="hostIP")
+    protocol: str = ""
+
+
+class Container(Wire):
+    """containers[] and initContainers[]."""
+
+    name: str = ""
+    image: str = ""
+    resources: ResourceRequirements | None = None
+    ports: list[ContainerPort] | None = None
+    restart_policy: str = ""
+
+
+class Requirement(Wire):
+    """matchExpressions[] and matchFields[]."""
+
+    key: str
+    operator: str
+    values: list[str] | None = None
+
+
+class NodeSelectorTerm(Wire):
+    """nodeSelectorTerms[]."""
+
+    match_expressions: list[Requirement] | None = None
+    match_fields: list[Requirement] | None = None
+
+
+class NodeSelector(Wire):
+    """requiredDuringSchedulingIgnoredDuringExecution of a node affinity."""
+
+    node_selector_terms: list[NodeSelectorTerm] | None = None
+
+
+class PreferredTerm(Wire):
+    """preferredDuringSchedulingIgnoredDuringExecution[] of a node affinity."""
+
+    weight: int
+    preference: NodeSelectorTerm
+
+
+class NodeAffinity(Wire):
+    """affinity.nodeAffinity."""
+
+    required: NodeSelector | None = msgspec.field(default=None, name="requiredDuringSchedulingIgnoredDuringExecution")
+    preferred: list[PreferredTerm] | None = msgspec.field(
+        default=None, name="preferredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class Affinity(Wire):
+    """affinity."""
+
+    node_affinity: NodeAffinity | None = None
+
+
+class Toleration(Wire):
+    """tolerations[]."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+
+
+class SchedulingGate(Wire):
+    """schedulingGates[]."""
+
+    name: str
+
+
+class ImageVolume(Wire):
+    """volumes[].image."""
+
+    reference: str = ""
+
+
+class Volume(Wire):
+    """volumes[], of which only images matter so far; the names of token volumes differ from pod to pod."""
+
+    image: ImageVolume | None = None
+
+
+class PodSpec(Wire):
+    """spec."""
+
+    node_name: str = ""
+    scheduler_name: str = ""
+    priority: int = 0
+    preemption_policy: str = ""
+    containers: list[Container] | None = None
+    init_containers: list[Container] | None = None
+    resources: ResourceRequirements | None = None
+    overhead: Quantities | None = None
+    node_selector: dict[str, str] | None = None
+    affinity: Affinity | None = None
+    tolerations: list[Toleration] | None = None
+    scheduling_gates: list[SchedulingGate] | None = None
+    volumes: list[Volume] | None = None
+
+
+class Condition(Wire):
+    """conditions[]."""
+
+    type: str
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerStatus(Wire):
+    """containerStatuses[] and initContainerStatuses[]."""
+
+    name: str = ""
+    allocated_resources: Quantities | None = None
+    resources: ResourceRequirements | None = None
+
+
+class PodStatus(Wire):
+    """status."""
+
+    phase: str = ""
+    reason: str = ""
+    nominated_node_name: str = ""
+    conditions: list[Condition] | None = None
+    container_statuses: list[ContainerStatus] | None = None
+    init_container_statuses: list[ContainerStatus] | None = None
+    allocated_resources: Quantities | None = None
+    resources: ResourceRequirements | None = None
+
+
+class Pod(Wire):
+    """A v1 Pod."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+    spec: PodSpec = msgspec.field(default_factory=PodSpec)
+    status: PodStatus = msgspec.field(default_factory=PodStatus)
+
+
+class Taint(Wire):
+    """A node's taints[]."""
+
+    key: str
+    value: str = ""
+    effect: str = ""
+
+
+class NodeSpec(Wire):
+    """A node's spec."""
+
+    taints: list[Taint] | None = None
+    unschedulable: bool = False
+
+
+class ContainerImage(Wire):
+    """A node's images[]."""
+
+    names: list[str] | None = None
+    size_bytes: int = 0
+
+
+class NodeStatus(Wire):
+    """A node's status."""
+
+    allocatable: Quantities | None = None
+    conditions: list[Condition] | None = None
+    images: list[ContainerImage] | None = None
+
+
+class Node(Wire):
+    """A v1 Node."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+    spec: NodeSpec = msgspec.field(default_factory=NodeSpec)
+    status: NodeStatus = msgspec.field(default_factory=NodeStatus)
+
+
+class ListMeta(Wire):
+    """metadata of a list."""
+
+    resource_version: str = ""
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class Status(Wire):
+    """A metav1.Status: the answer to a failed call, and the object of an ERROR event."""
+
+    code: int = 0
+    reason: str = ""
+    message: str = ""
