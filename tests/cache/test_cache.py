@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from scheduler.cache.cache import Cache
 from scheduler.cache.rows import Rows
-from scheduler.framework import HostPort, Node, PodInfo, PodSpec, PodTemplate, Resources, Taint, Toleration
-from scheduler.matching import Effect, NodeSelector, NodeSelectorTerm, Operator, Requirement
+from scheduler.framework import HostPort, Node, PodInfo, PodSpec, PodTemplate, Resources
+from scheduler.matching import Effect, NodeSelector, NodeSelectorTerm, Operator, Requirement, Taint, Toleration
 
 SPEC = PodSpec("berth", 0, "", Resources({}), (), None, (), (), (HostPort(80),), (), 1, ())
 TEMPLATE = PodTemplate(1, "default", {}, SPEC)
