@@ -229,7 +229,7 @@ class Engine:
         in_flight = {entry.key for entry in state.queue.entries() if entry.part is Part.IN_FLIGHT}
         assert in_flight <= running, f"in flight without an attempt: {in_flight - running}"
         for uid in state.cache.assumed_pods():
-            assert uid in running, f"pod {uid} is assumed without an attempt"
+            assert uid in running or uid in state.unstarted, f"pod {uid} is assumed without an attempt"
         assert set(state.permits.uids()) == set(self._permit_waits), "permits and their attempts differ"
         for uid in state.nominator.uids():
             assert uid not in state.cache.bound_pods(), f"pod {uid} is bound and still promised a node"

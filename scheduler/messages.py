@@ -19,7 +19,7 @@ class Kind(StrEnum):
     NODE = "Node"
 
 
-class Message(msgspec.Struct, frozen=True, tag=True, eq=True):
+class Message(msgspec.Struct, frozen=True, tag=True, tag_field="is_a"):
     """Base of all messages; the class name is the tag when written down."""
 
 
