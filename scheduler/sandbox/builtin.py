@@ -3,6 +3,7 @@
 Those with rules of their own name a strategy; the others are stored as they come.
 """
 
+from scheduler.sandbox.budgets import BudgetStrategy
 from scheduler.sandbox.crds import DefinitionStrategy
 from scheduler.sandbox.events import CORE_FIELDS, EVENTS_V1, NEW_FIELDS, EventStrategy, StrictEventStrategy
 from scheduler.sandbox.fields import JsonObject, objects_at, text_at
@@ -13,7 +14,7 @@ from scheduler.sandbox.nodes import NodeStrategy
 from scheduler.sandbox.pods.strategy import PodStrategy
 from scheduler.sandbox.priority import PriorityClassStrategy
 from scheduler.sandbox.selectors import FieldReader, as_text, reader
-from scheduler.sandbox.strategy import SpecAndStatus, Strategy
+from scheduler.sandbox.strategy import AnyName, SpecAndStatus, Strategy
 
 
 def _host_network(pod: JsonObject) -> str:
@@ -55,7 +56,7 @@ def _plain(
         plural,
         kind,
         namespaced,
-        strategy=_SPEC_AND_STATUS if status else Strategy(),
+        strategy=_SPEC_AND_STATUS if status else AnyName() if group.startswith("rbac.") else Strategy(),
         short_names=short_names,
         subresources=("status",) if status else (),
         categories=("all",) if status and group in ("apps", "batch") else (),
@@ -144,7 +145,16 @@ GROUPS = (
         categories=("api-extensions",),
         subresources=("status",),
     ),
-    _plain("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", "pdb", status=True),
+    Resource(
+        "policy",
+        "v1",
+        "poddisruptionbudgets",
+        "PodDisruptionBudget",
+        namespaced=True,
+        strategy=BudgetStrategy(),
+        short_names=("pdb",),
+        subresources=("status",),
+    ),
     _plain("apps", "v1", "deployments", "Deployment", "deploy", status=True),
     _plain("apps", "v1", "replicasets", "ReplicaSet", "rs", status=True),
     _plain("apps", "v1", "statefulsets", "StatefulSet", "sts", status=True),

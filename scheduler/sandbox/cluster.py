@@ -13,7 +13,16 @@ from scheduler.sandbox.builtin import BUILT_IN
 from scheduler.sandbox.crds import custom_resources
 from scheduler.sandbox.deletion import DeleteOptions
 from scheduler.sandbox.errors import bad_request, method_not_allowed, no_such_resource
-from scheduler.sandbox.fields import Json, JsonObject, copy_object, name_of, namespace_of, object_at, text_at
+from scheduler.sandbox.fields import (
+    Json,
+    JsonObject,
+    copy_object,
+    name_of,
+    namespace_of,
+    object_at,
+    text_at,
+    typed_copy,
+)
 from scheduler.sandbox.identity import Identities, Key, WallClock
 from scheduler.sandbox.kinds import Resource, ResourceTable
 from scheduler.sandbox.listing import ListOptions, Page
@@ -251,9 +260,10 @@ class Cluster:
         if resource.storage != NAMESPACE_STORAGE:
             raise method_not_allowed()
         old = self.registry.stored(resource, "", name)
-        new = {**copy_object(old), "spec": object_at(namespace, "spec")}
+        new = {**copy_object(old), "spec": typed_copy(object_at(namespace, "spec"))}
         if text_at(new, "status", "phase") == "Terminating" and not object_at(new, "spec").get("finalizers"):
-            return copy_object(self.registry.remove(resource, Key("", name), new))
+            self.registry.remove(resource, Key("", name), new)
+            return copy_object(new)
         return copy_object(self.registry.store.write(resource.storage, Key("", name), new))
 
     def _notice(self, resource: Resource, obj: JsonObject) -> None:

@@ -156,3 +156,13 @@ def _content(obj: JsonObject) -> JsonObject:
 
 def _condition(kind: str, reason: str, message: str, now: str) -> JsonObject:
     return {"type": kind, "status": "True", "lastTransitionTime": now, "reason": reason, "message": message}
+
+
+def schemas(lookup: Lookup) -> dict[str, JsonObject]:
+    """The structural schema of the stored version of each definition, by `plural.group`."""
+    return {
+        name_of(definition): object_at(version, "schema", "openAPIV3Schema")
+        for definition in lookup.all("customresourcedefinitions.apiextensions.k8s.io")
+        for version in objects_at(definition, "spec", "versions")
+        if version.get("storage") is True
+    }

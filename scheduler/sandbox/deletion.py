@@ -62,23 +62,29 @@ def check_preconditions(resource: Resource, obj: JsonObject, options: DeleteOpti
 
 
 def begin_deletion(resource: Resource, obj: JsonObject, options: DeleteOptions, now: datetime) -> bool:
-    """Mark an object as being deleted, or shorten the grace it has; answers whether it has changed."""
+    """Mark an object as being deleted, or shorten the grace it has; answers whether it has changed.
+
+    An object without grace and finalizers goes unmarked.
+    """
     metadata = ensure_object(obj, "metadata")
     requested = None if options.grace_seconds is None else max(options.grace_seconds, 1 if options.grace_seconds else 0)
     if is_deleting(obj):
         return _shorten(metadata, requested, now)
+    if not resource.strategy.graceful and not strings_at(metadata, "finalizers"):
+        return False
     grace = resource.strategy.grace_seconds(obj, requested) if resource.strategy.graceful else 0
     metadata["deletionTimestamp"] = timestamp(now + timedelta(seconds=grace))
-    metadata["deletionGracePeriodSeconds"] = grace
+    if resource.strategy.writes_grace:
+        metadata["deletionGracePeriodSeconds"] = grace
     if value_at(metadata, "generation"):
         bump_generation(obj)
     return True
 
 
-def finished(obj: JsonObject) -> bool:
-    """Whether nothing holds an object back any more: no finalizer, and its grace is over."""
+def unheld(obj: JsonObject) -> bool:
+    """Whether nothing holds back an object that is to go: no finalizer, and its grace is over."""
     grace = integer_at(obj, "metadata", "deletionGracePeriodSeconds")
-    return is_deleting(obj) and not strings_at(obj, "metadata", "finalizers") and not grace and not _held_by_kind(obj)
+    return not strings_at(obj, "metadata", "finalizers") and not grace and not _held_by_kind(obj)
 
 
 def _held_by_kind(obj: JsonObject) -> bool:

@@ -7,7 +7,7 @@ import msgspec
 from scheduler.sandbox.identity import GroupResource
 
 
-class Cause(msgspec.Struct, frozen=True):
+class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
     """A metav1.StatusCause: one thing wrong with one field."""
 
     reason: str

@@ -74,7 +74,7 @@ class StrictEventStrategy(EventStrategy):
 
 
 def _show(stored: JsonObject) -> JsonObject:
-    shown = {_STORED.get(field, field): value for field, value in stored.items()}
+    shown = {_STORED.get(field, field): value for field, value in stored.items() if value or field not in _TEXTS}
     shown["apiVersion"] = "events.k8s.io/v1"
     return shown
 

@@ -22,6 +22,40 @@ def copy_object(obj: JsonObject) -> JsonObject:
     return cast("JsonObject", copy_json(obj))
 
 
+# Fields that are maps in the API's Go types: an empty one is not written.
+_MAPS = frozenset(
+    {
+        "allocatable",
+        "annotations",
+        "binaryData",
+        "capacity",
+        "data",
+        "labels",
+        "limits",
+        "matchLabels",
+        "nodeSelector",
+        "overhead",
+        "requests",
+        "stringData",
+    }
+)
+
+
+def typed_copy(obj: JsonObject) -> JsonObject:
+    """A deep copy as an object comes back from the server's typed decoding: without nulls, empty lists and empty maps."""
+    copied: JsonObject = {}
+    for field, value in obj.items():
+        if isinstance(value, dict):
+            if value or field not in _MAPS:
+                copied[field] = typed_copy(value)
+        elif isinstance(value, list):
+            if value:
+                copied[field] = [typed_copy(item) if isinstance(item, dict) else copy_json(item) for item in value]
+        elif value is not None:
+            copied[field] = value
+    return copied
+
+
 def value_at(obj: JsonObject, *path: str) -> Json:
     """The value at a path; None where any part of the path is absent or null."""
     found: Json = obj

@@ -18,6 +18,13 @@ _UNSUPPORTED_FIELD = "field label not supported: %s"
 STANDARD_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
+# API groups that only answer questions: the resource and its kind.
+REVIEWS = {
+    "authorization.k8s.io": ("selfsubjectaccessreviews", "SelfSubjectAccessReview"),
+    "authentication.k8s.io": ("selfsubjectreviews", "SelfSubjectReview"),
+}
+
+
 class Face(msgspec.Struct, frozen=True):
     """How a resource shows objects that are stored in the shape of another API version, and takes them in."""
 
@@ -76,8 +83,8 @@ class Resource(msgspec.Struct, frozen=True):
 
     @property
     def group_kind(self) -> GroupResource:
-        """The kind with its group, as validation messages begin."""
-        return GroupResource(self.group, self.kind)
+        """The kind with its group, as validation messages begin; events are of the core group whatever face they have."""
+        return GroupResource(self.stored_version.rpartition("/")[0], self.kind)
 
     @property
     def singular(self) -> str:
@@ -141,6 +148,10 @@ class ResourceTable:
     def at(self, group: str, version: str, plural: str) -> Resource | None:
         """The resource that a URL path names."""
         return self._by_path.get((group, version, plural))
+
+    def serves(self, group: str, version: str) -> bool:
+        """Whether anything of an API version is served; that of reviews always is."""
+        return group in REVIEWS or any((r.group, r.version) == (group, version) for r in self)
 
     def named(self, name: str) -> Resource | None:
         """The resource of a plural, singular, kind or short name, or of `plural.group`."""

@@ -1,7 +1,7 @@
 """Rules of coordination.k8s.io Leases."""
 
 from scheduler.sandbox.errors import Cause, field_invalid
-from scheduler.sandbox.fields import JsonObject, integer_at, name_of
+from scheduler.sandbox.fields import JsonObject, ensure_object, integer_at, name_of
 from scheduler.sandbox.names import dns_subdomain
 from scheduler.sandbox.strategy import Strategy
 
@@ -11,6 +11,9 @@ class LeaseStrategy(Strategy):
 
     create_on_update = True
     unconditional_update = False
+
+    def default(self, obj: JsonObject) -> None:
+        ensure_object(obj, "spec")
 
     def validate(self, obj: JsonObject) -> list[Cause]:
         causes = dns_subdomain("metadata.name", name_of(obj))

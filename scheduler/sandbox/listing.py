@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from scheduler.sandbox.errors import ApiError, Cause, Details, bad_request, expired
+from scheduler.sandbox.errors import ApiError, Cause, Details, bad_request, expired, internal
 from scheduler.sandbox.fields import JsonObject, copy_object
 from scheduler.sandbox.identity import Key
 from scheduler.sandbox.kinds import Resource
@@ -113,7 +113,10 @@ def _starting_point(store: Store, collection: Collection, options: ListOptions) 
     """The version a list shows and the key it goes on behind."""
     if options.continue_token:
         return _continue(store, collection, options)
-    version = _parse_version(options.resource_version)
+    try:
+        version = _parse_version(options.resource_version)
+    except ApiError as error:
+        raise bad_request(f"invalid resource version: {error.message}") from None
     if version > store.revision:
         raise _too_large(version, store.revision)
     if options.resource_version_match == "Exact" and version:
@@ -151,9 +154,7 @@ def _decode_token(text: str) -> _Token:
 
 def _parse_version(text: str) -> int:
     if text and not text.isdecimal():
-        raise bad_request(
-            f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
-        )
+        raise internal(f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax')
     return int(text or 0)
 
 

@@ -21,7 +21,6 @@ from scheduler.sandbox.fields import (
     string_map_at,
     strings_at,
     text_at,
-    version_of,
 )
 from scheduler.sandbox.identity import Identities
 from scheduler.sandbox.kinds import Resource
@@ -30,6 +29,7 @@ from scheduler.sandbox.strategy import carry_over
 
 _SYSTEM_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 _ANNOTATIONS_LIMIT = 256 * 1024
+_STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 _STATUS_KEEPS = ("labels", "annotations", "finalizers", "ownerReferences", "generateName")
 
 
@@ -44,10 +44,17 @@ def check_type(obj: JsonObject, resource: Resource) -> None:
         raise bad_request(f'the object provided is unrecognized (must be of type {resource.kind}): kind "{kind}"')
 
 
+def check_name(obj: JsonObject, name: str) -> None:
+    """The object's name is the request's. Raises ApiError 400."""
+    if (given := name_of(obj)) != name:
+        raise bad_request(f"the name of the object ({given}) does not match the name on the URL ({name})")
+
+
 def check_namespace(obj: JsonObject, resource: Resource, namespace: str) -> None:
     """The object's namespace agrees with the request's, and is set. Raises ApiError 400."""
     given = namespace_of(obj)
     if not resource.namespaced:
+        ensure_object(obj, "metadata").pop("namespace", None)
         return
     if given and given != namespace:
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
@@ -58,7 +65,7 @@ def set_system_fields(obj: JsonObject, resource: Resource, identities: Identitie
     """Type, UID, creation time and, from generateName, a name; drops what a client may not set on creation."""
     obj["kind"], obj["apiVersion"] = resource.kind, resource.stored_version
     metadata = ensure_object(obj, "metadata")
-    for field in (*_SYSTEM_FIELDS, "managedFields", "resourceVersion", "generation"):
+    for field in (*_SYSTEM_FIELDS, "managedFields", "resourceVersion"):
         metadata.pop(field, None)
     metadata["uid"] = identities.uid()
     metadata["creationTimestamp"] = now
@@ -85,8 +92,6 @@ def validate_metadata(obj: JsonObject, resource: Resource) -> list[Cause]:
     """What is wrong with the metadata of any object."""
     metadata = object_at(obj, "metadata")
     causes = path_segment("metadata.name", name_of(obj))
-    if not resource.namespaced and namespace_of(obj):
-        causes.append(field_forbidden("metadata.namespace", "not allowed on this type"))
     causes += validate_labels("metadata.labels", labels_of(obj))
     annotations = string_map_at(metadata, "annotations")
     for key in annotations:
@@ -94,11 +99,24 @@ def validate_metadata(obj: JsonObject, resource: Resource) -> list[Cause]:
     if sum(len(key) + len(value) for key, value in annotations.items()) > _ANNOTATIONS_LIMIT:
         why = f"Too long: may not be more than {_ANNOTATIONS_LIMIT} bytes"
         causes.append(Cause("FieldValueTooLong", why, "metadata.annotations"))
-    for index, owner in enumerate(objects_at(metadata, "ownerReferences")):
-        causes += _validate_owner(f"metadata.ownerReferences[{index}]", owner)
-    for finalizer in strings_at(metadata, "finalizers"):
+    for owner in objects_at(metadata, "ownerReferences"):
+        causes += _validate_owner("metadata.ownerReferences", owner)
+    for index, finalizer in enumerate(strings_at(metadata, "finalizers")):
         causes += qualified_name("metadata.finalizers", finalizer)
+        if not resource.group and "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+            why = "name is neither a standard finalizer name nor is it fully qualified"
+            causes.append(field_invalid(f"metadata.finalizers[{index}]", finalizer, why))
     return causes
+
+
+def validate_immutable(new: JsonObject, old: JsonObject) -> list[Cause]:
+    """What an update tries to change in metadata that never changes; before the old values are carried over."""
+    metadata, before = object_at(new, "metadata"), object_at(old, "metadata")
+    return [
+        field_invalid(f"metadata.{field}", metadata[field], "field is immutable")
+        for field in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
+        if metadata.get(field) and metadata[field] != before.get(field) and (field == "uid" or not is_deleting(old))
+    ]
 
 
 def validate_metadata_update(new: JsonObject, old: JsonObject) -> list[Cause]:
@@ -109,8 +127,6 @@ def validate_metadata_update(new: JsonObject, old: JsonObject) -> list[Cause]:
         shown = ", ".join(f'"{name}"' for name in added)
         why = f"no new finalizers can be added if the object is being deleted, found new finalizers []string{{{shown}}}"
         causes.append(field_forbidden("metadata.finalizers", why))
-    if not version_of(new):
-        causes.append(field_invalid("metadata.resourceVersion", "", "must be specified for an update"))
     return causes
 
 

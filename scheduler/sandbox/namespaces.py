@@ -20,6 +20,7 @@ class NamespaceStrategy(Strategy):
     """Rules of namespaces."""
 
     graceful = True
+    writes_grace = False
     returns_deleted = True
 
     def default(self, obj: JsonObject) -> None:

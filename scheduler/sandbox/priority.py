@@ -1,7 +1,7 @@
 """Rules of scheduling.k8s.io PriorityClasses, and the two that every cluster has."""
 
 from scheduler.sandbox.errors import Cause, field_forbidden, field_invalid, forbidden
-from scheduler.sandbox.fields import JsonObject, integer_at, name_of, text_at
+from scheduler.sandbox.fields import JsonObject, ensure_object, integer_at, name_of, text_at
 from scheduler.sandbox.identity import GroupResource
 from scheduler.sandbox.names import dns_subdomain
 from scheduler.sandbox.pods.admission import PRIORITY_CLASSES
@@ -22,6 +22,7 @@ class PriorityClassStrategy(Strategy):
 
     def prepare_create(self, obj: JsonObject, lookup: Lookup) -> None:
         obj.setdefault("value", 0)
+        ensure_object(obj, "metadata")["generation"] = 1
 
     def default(self, obj: JsonObject) -> None:
         obj.setdefault("preemptionPolicy", "PreemptLowerPriority")

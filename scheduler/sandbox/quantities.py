@@ -1,6 +1,7 @@
 """Quantities in the canonical form in which the server stores and shows them."""
 
 from decimal import ROUND_CEILING, Decimal
+from functools import lru_cache
 
 from scheduler.matching import quantity
 from scheduler.sandbox.errors import bad_request
@@ -11,12 +12,14 @@ _DECIMAL = [
     (suffix, Decimal(1000) ** power)
     for power, suffix in zip(range(-3, 7), ("n", "u", "m", "", "k", "M", "G", "T", "P", "E"), strict=True)
 ]
+_MILLI = Decimal("0.001")  # finer amounts are rounded up, as the API's defaults do
 _PATTERN = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$"
 
 
+@lru_cache(maxsize=65_536)
 def canonical(text: str) -> str:
     """The largest suffix that leaves no fraction, within the written family: binary stays binary from 1024 on."""
-    value = quantity(text)
+    value = quantity(text).quantize(_MILLI, ROUND_CEILING).normalize()
     if text.endswith("i") and abs(value) >= 1024:
         return _with_largest_suffix(value.to_integral_value(ROUND_CEILING), _BINARY)
     if text.strip("+-0123456789.")[:1] in ("e", "E") and text[-1].isdigit():

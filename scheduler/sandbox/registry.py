@@ -6,14 +6,17 @@ validation, then the store. Lists and watches are in listing.py, bindings and ev
 
 from collections.abc import Callable, Sequence
 
-from scheduler.sandbox.deletion import DeleteOptions, begin_deletion, check_preconditions, finished
-from scheduler.sandbox.errors import Cause, already_exists, bad_request, conflict, invalid, not_found
+from scheduler.sandbox.deletion import DeleteOptions, begin_deletion, check_preconditions, unheld
+from scheduler.sandbox.errors import Cause, already_exists, conflict, field_invalid, internal, invalid, not_found
 from scheduler.sandbox.fields import (
     JsonObject,
     copy_object,
     ensure_object,
+    is_deleting,
     name_of,
     namespace_of,
+    object_at,
+    typed_copy,
     uid_of,
     version_of,
 )
@@ -21,9 +24,11 @@ from scheduler.sandbox.identity import Identities, Key, WallClock, timestamp
 from scheduler.sandbox.kinds import Resource
 from scheduler.sandbox.metadata import (
     carry_over_system_fields,
+    check_name,
     check_namespace,
     check_type,
     set_system_fields,
+    validate_immutable,
     validate_metadata,
     validate_metadata_update,
 )
@@ -34,6 +39,7 @@ from scheduler.sandbox.store import Store
 
 _MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 _GENERATE_ATTEMPTS = 8
+_STORED_AS = {"nodes": "minions"}  # the name nodes had when their place in etcd was chosen
 RESIZE = ResizeStrategy()
 Change = Callable[[JsonObject], JsonObject]
 
@@ -66,10 +72,10 @@ class Registry:
     def create(self, resource: Resource, namespace: str, obj: JsonObject, *, dry_run: bool = False) -> JsonObject:
         """Store a new object. Raises ApiError 400, 403, 404 (no such namespace), 409 or 422."""
         check_type(obj, resource)
-        obj = copy_object(resource.take(obj))
+        obj = _received(resource, obj)
         check_namespace(obj, resource, namespace)
         if version_of(obj):
-            raise bad_request("resourceVersion should not be set on objects to be created")
+            raise internal("resourceVersion should not be set on objects to be created")
         set_system_fields(obj, resource, self._identities, timestamp(self.now()))
         strategy = resource.strategy
         strategy.default(obj)
@@ -96,13 +102,15 @@ class Registry:
     ) -> tuple[JsonObject, bool]:
         """Replace an object or its status; answers it and whether it was created. Raises ApiError 400, 404, 409 or 422."""
         check_type(obj, resource)
-        obj = resource.take(obj)
-        if (given := name_of(obj)) != name:
-            raise bad_request(f"the name of the object ({given}) does not match the name on the URL ({name})")
+        check_name(obj, name)
         key = Key(namespace if resource.namespaced else "", name)
-        if resource.strategy.create_on_update and key not in self.store.collection(resource.storage).objects:
-            return self.create(resource, namespace, resource.show(obj), dry_run=dry_run), True
-        return self.change(resource, key, lambda _: copy_object(obj), subresource=subresource, dry_run=dry_run), False
+        old = self.find(resource.storage, *key)
+        if old is None and resource.strategy.create_on_update:
+            return self.create(resource, namespace, obj, dry_run=dry_run), True
+        if old is not None and (uid := uid_of(obj)) and uid != uid_of(old):
+            raise conflict(resource.group_resource, name, precondition_failed(resource, key, "UID", uid, uid_of(old)))
+        new = _received(resource, obj)
+        return self.change(resource, key, lambda _: new, subresource=subresource, dry_run=dry_run), False
 
     def patch(
         self,
@@ -124,7 +132,8 @@ class Registry:
         def change(old: JsonObject) -> JsonObject:
             patched = patch.apply(copy_object(resource.show(old)))
             check_type(patched, resource)
-            return resource.take(patched)
+            check_name(patched, name)
+            return _received(resource, patched)
 
         return self.change(resource, key, change, subresource=subresource, dry_run=dry_run), False
 
@@ -136,16 +145,18 @@ class Registry:
         new = change(old)
         check_namespace(new, resource, key.namespace)
         self._check_version(resource, key, new, old)
+        causes = validate_immutable(new, old)
         carry_over_system_fields(new, old, resource)
-        causes = _prepare_update(resource, subresource, new, old)
+        causes += _prepare_update(resource, subresource, new, old)
         if causes:
             raise invalid(resource.group_kind, key.name, causes)
         if _same(new, old):
             return copy_object(resource.show(old))
         if dry_run:
             return copy_object(resource.show(new))
-        if finished(new):
-            return copy_object(resource.show(self.remove(resource, key, new)))
+        if is_deleting(new) and unheld(new):
+            self.remove(resource, key, new)
+            return copy_object(resource.show(new))
         return copy_object(resource.show(self.store.write(resource.storage, key, new)))
 
     def delete(self, resource: Resource, namespace: str, name: str, options: DeleteOptions) -> tuple[JsonObject, bool]:
@@ -159,11 +170,11 @@ class Registry:
         new = copy_object(old)
         changed = begin_deletion(resource, new, options, self.now())
         if options.dry_run:
-            return copy_object(resource.show(new)), finished(new)
-        if finished(new):
-            return copy_object(resource.show(self.remove(resource, key, new))), True
+            return copy_object(resource.show(new)), unheld(new)
         if changed:
             new = self.store.write(resource.storage, key, new)
+        if unheld(new):
+            return copy_object(resource.show(self.remove(resource, key, new))), True
         return copy_object(resource.show(new)), False
 
     def remove(self, resource: Resource, key: Key, final: JsonObject) -> JsonObject:
@@ -188,14 +199,14 @@ class Registry:
         raise already_exists(resource.group_resource, name_of(obj))
 
     def _check_version(self, resource: Resource, key: Key, new: JsonObject, old: JsonObject) -> None:
-        """Optimistic concurrency: a resourceVersion or UID that the client sent must be the stored one."""
-        if (uid := uid_of(new)) and uid != uid_of(old):
-            why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {uid_of(old)}"
-            raise conflict(resource.group_resource, key.name, why)
+        """Optimistic concurrency: a resourceVersion that the client sent must be the stored one."""
         version = version_of(new)
         if version and version != version_of(old):
             raise conflict(resource.group_resource, key.name, _MODIFIED)
-        if not version and resource.strategy.unconditional_update:
+        if not version:
+            if not resource.strategy.unconditional_update:
+                cause = field_invalid("metadata.resourceVersion", 0, "must be specified for an update")
+                raise invalid(resource.group_resource, key.name, [cause])
             ensure_object(new, "metadata")["resourceVersion"] = version_of(old)
 
 
@@ -211,6 +222,27 @@ def _prepare_update(resource: Resource, subresource: str, new: JsonObject, old: 
         strategy = RESIZE
     strategy.prepare_update(new, old)
     return [*causes, *strategy.validate_update(new, old)]
+
+
+def precondition_failed(resource: Resource, key: Key, what: str, wanted: str, found: str) -> str:
+    """How the server's storage says that a UID or version is not the one that the client presumes."""
+    kept = (
+        f"{resource.group}/{resource.plural}" if resource.custom else _STORED_AS.get(resource.plural, resource.plural)
+    )
+    path = "/".join(part for part in ("/registry", kept, key.namespace, key.name) if part)
+    return (
+        f"StorageError: invalid object, Code: 4, Key: {path}, ResourceVersion: 0, AdditionalErrorMsg: "
+        f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
+    )
+
+
+def _received(resource: Resource, obj: JsonObject) -> JsonObject:
+    """An object as it came, as the registry's own copy in the shape in which it is stored."""
+    if not resource.custom:
+        return typed_copy(resource.take(obj))
+    copied = copy_object(resource.take(obj))
+    copied["metadata"] = typed_copy(object_at(copied, "metadata"))
+    return copied
 
 
 def _same(new: JsonObject, old: JsonObject) -> bool:

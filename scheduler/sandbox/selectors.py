@@ -122,9 +122,9 @@ def _requirement(part: str) -> Requirement:
         return Requirement(found["key"], Operator.DOES_NOT_EXIST if found["absent"] else Operator.EXISTS)
     if found := _COMPARISON.fullmatch(part):
         return Requirement(found["key"], _COMPARISONS[found["op"]], (found["value"],))
-    raise bad_request(
-        f"unable to parse requirement: found {part!r}, expected: a label, '!', in, notin, =, ==, !=, gt or lt"
-    )
+    key, _, rest = part.partition(" ")
+    found_text, expected = (rest.split()[0], "in, notin, =, ==, !=, gt, lt") if rest.split() else (key, "!, identifier")
+    raise bad_request(f"unable to parse requirement: found '{found_text}', expected: {expected}")
 
 
 def _field_term(part: str, readers: Mapping[str, FieldReader], supported: str) -> FieldTerm:

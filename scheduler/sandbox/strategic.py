@@ -49,15 +49,14 @@ def strategic_merge(target: JsonObject, patch: JsonObject) -> JsonObject:
     for field, value in patch.items():
         if field.startswith(_DELETE_ITEMS):
             _delete_items(target, field.removeprefix(_DELETE_ITEMS), value)
+        elif field.startswith(_ORDER):
+            _order_only(target, patch, field.removeprefix(_ORDER), value)
         elif not field.startswith("$"):
-            _merge_field(target, field, value)
-    for field, order in patch.items():
-        if field.startswith(_ORDER):
-            _set_order(target, field.removeprefix(_ORDER), order)
+            _merge_field(target, field, value, patch.get(_ORDER + field))
     return target
 
 
-def _merge_field(target: JsonObject, field: str, value: Json) -> None:
+def _merge_field(target: JsonObject, field: str, value: Json, order: Json) -> None:
     before = target.get(field)
     if value is None:
         target.pop(field, None)
@@ -67,25 +66,47 @@ def _merge_field(target: JsonObject, field: str, value: Json) -> None:
         else:
             target[field] = strategic_merge(before if isinstance(before, dict) else {}, value)
     elif isinstance(value, list):
-        target[field] = _merge_list(field, before if isinstance(before, list) else [], value)
+        target[field] = _merge_list(field, before if isinstance(before, list) else [], value, order)
     else:
         target[field] = value
 
 
-def _merge_list(field: str, before: list[Json], patch: list[Json]) -> list[Json]:
-    if field in _MERGED_SETS:
-        return [*before, *(item for item in patch if item not in before)]
+def _merge_list(field: str, before: list[Json], patch: list[Json], order: Json) -> list[Json]:
     key = _merge_key(field, patch)
-    if key is None:
+    if key is None and field not in _MERGED_SETS:
         return [copy_json(item) for item in patch if not _is_directive(item)]
     if any(_is_directive(item) and isinstance(item, dict) and item[_DIRECTIVE] == "replace" for item in patch):
         before, patch = [], [item for item in patch if not _is_directive(item)]
     merged = list(before)
     for item in patch:
-        if not isinstance(item, dict) or key not in item:
+        if key is None:
+            merged += [] if item in merged else [item]
+        elif not isinstance(item, dict) or key not in item:
             raise bad_request(f"map: {item} does not contain declared merge key: {key}")
-        _merge_item(merged, key, item)
-    return merged
+        else:
+            _merge_item(merged, key, item)
+    wanted = [_identity(item, key) for item in (order if isinstance(order, list) else patch)]
+    return _in_order(merged, wanted, [_identity(item, key) for item in before], key)
+
+
+def _identity(item: Json, key: str | None) -> Json:
+    """What tells list items apart: the value of the merge key, or the item itself."""
+    return item.get(key) if key is not None and isinstance(item, dict) else item
+
+
+def _in_order(items: list[Json], wanted: list[Json], before: list[Json], key: str | None) -> list[Json]:
+    """Items that the client knows in its order, merged with the others in theirs.
+
+    One of the others comes first only where it stood before the client's next item (strategicpatch's mergeSortedSlice).
+    """
+    known = sorted((i for i in items if _identity(i, key) in wanted), key=lambda i: wanted.index(_identity(i, key)))
+    others = [item for item in items if _identity(item, key) not in wanted]
+    merged: list[Json] = []
+    while known and others:
+        mine, other = _identity(known[0], key), _identity(others[0], key)
+        both = mine in before and other in before
+        merged.append(others.pop(0) if both and before.index(other) < before.index(mine) else known.pop(0))
+    return merged + known + others
 
 
 def _merge_key(field: str, patch: list[Json]) -> str | None:
@@ -118,15 +139,11 @@ def _delete_items(target: JsonObject, field: str, items: Json) -> None:
         target[field] = [item for item in before if item not in items]
 
 
-def _set_order(target: JsonObject, field: str, order: Json) -> None:
-    """Put list items in the order the client has them; those it does not know keep their place behind."""
+def _order_only(target: JsonObject, patch: JsonObject, field: str, order: Json) -> None:
+    """An order for a list of which the patch changes nothing."""
     items = target.get(field)
-    if not isinstance(items, list) or not isinstance(order, list):
+    if field in patch or not isinstance(items, list) or not isinstance(order, list):
         return
     key = _merge_key(field, items)
-
-    def position(item: Json) -> int:
-        identity: Json = {key: item.get(key)} if key is not None and isinstance(item, dict) else item
-        return order.index(identity) if identity in order else len(order)
-
-    target[field] = sorted(items, key=position)
+    wanted = [_identity(item, key) for item in order]
+    target[field] = _in_order(items, wanted, [_identity(item, key) for item in items], key)

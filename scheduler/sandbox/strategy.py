@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from scheduler.sandbox.errors import Cause
-from scheduler.sandbox.fields import JsonObject, copy_json
+from scheduler.sandbox.fields import JsonObject, copy_json, name_of
 from scheduler.sandbox.identity import WallClock
+from scheduler.sandbox.names import dns_subdomain
 
 
 class Lookup(Protocol):
@@ -30,6 +31,7 @@ class Strategy:
     """Default rules: no status, no generation, no graceful deletion."""
 
     graceful = False  # deletion sets deletionTimestamp first and somebody else finishes it
+    writes_grace = True  # with metadata.deletionGracePeriodSeconds
     create_on_update = False
     unconditional_update = True  # an update may leave out the resourceVersion
     returns_deleted = False  # DELETE answers the object, not a Status
@@ -42,7 +44,7 @@ class Strategy:
 
     def validate(self, obj: JsonObject) -> list[Cause]:
         """What is wrong with a new object."""
-        return []
+        return dns_subdomain("metadata.name", name_of(obj))
 
     def default(self, obj: JsonObject) -> None:
         """Set defaults of fields that a client left out, on creation and update alike."""
@@ -65,6 +67,13 @@ class Strategy:
     def grace_seconds(self, obj: JsonObject, requested: int | None) -> int:
         """How long a graceful deletion waits for somebody to finish it; 0 deletes at once."""
         return 0
+
+
+class AnyName(Strategy):
+    """Rules of kinds whose names may be any part of a path, as RBAC's `system:node`."""
+
+    def validate(self, obj: JsonObject) -> list[Cause]:
+        return []
 
 
 class SpecAndStatus(Strategy):

@@ -5,7 +5,7 @@ from scheduler.sandbox.errors import Status
 from scheduler.sandbox.fields import JsonObject, name_of, text_at, value_at, version_of
 from scheduler.sandbox.patches import MERGE_PATCH
 from scheduler.sandbox.watch import WatchEvent
-from tests.sandbox.builders import binding, pod
+from tests.sandbox.builders import binding, node, pod
 
 
 def seen(events: list[WatchEvent]) -> list[tuple[str, str]]:
@@ -26,7 +26,7 @@ def test_a_watch_goes_on_where_the_list_ended(cluster: Cluster) -> None:
     cluster.delete("pods", "default", "b")
     watch = cluster.watch("pods", version)
     assert [name_of(item) for item in items] == ["a"]
-    assert seen(watch.drain()) == [("ADDED", "b"), ("MODIFIED", "a"), ("DELETED", "b")]
+    assert seen(watch.drain()) == [("ADDED", "b"), ("MODIFIED", "a"), ("MODIFIED", "b"), ("DELETED", "b")]
     assert watch.drain() == []
 
 
@@ -52,12 +52,22 @@ def test_entering_a_selector_is_an_addition(cluster: Cluster) -> None:
 
 
 def test_a_deletion_carries_the_version_of_the_deletion(cluster: Cluster) -> None:
-    created = cluster.create("pods", pod("a"))
-    watch = cluster.watch("pods", cluster.revision)
-    cluster.delete("pods", "default", "a")
+    created = cluster.create("nodes", node("n1"))
+    watch = cluster.watch("nodes", cluster.revision)
+    cluster.delete("nodes", None, "n1")
     kind, last = only(watch.drain())
     assert kind == "DELETED"
     assert int(version_of(last)) == cluster.revision > int(version_of(created))
+
+
+def test_a_pod_is_seen_marked_before_it_is_seen_gone(cluster: Cluster) -> None:
+    cluster.create("pods", pod("a"))
+    watch = cluster.watch("pods", cluster.revision)
+    cluster.delete("pods", "default", "a")
+    marked, gone = watch.drain()
+    assert (marked.type, gone.type) == ("MODIFIED", "DELETED")
+    assert not isinstance(marked.object, Status)
+    assert value_at(marked.object, "metadata", "deletionGracePeriodSeconds") == 0
 
 
 def test_a_compacted_version_ends_the_watch_with_410(cluster: Cluster) -> None:

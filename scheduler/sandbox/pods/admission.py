@@ -30,7 +30,7 @@ _TOLERATED = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 def admit_pod(pod: JsonObject, lookup: Lookup) -> None:
     """The mutating plugins that are on by default, in their order."""
     spec = ensure_object(pod, "spec")
-    _add_default_tolerations(spec)
+    add_default_tolerations(spec)
     _set_priority(pod, spec, lookup)
     if node_name := text_at(spec, "nodeName"):
         labels = topology_labels(node_name, lookup)
@@ -70,7 +70,8 @@ def _merge_keys(term: JsonObject, labels: dict[str, str], keys: str, operator: s
             selector["matchExpressions"] = [*objects_at(selector, "matchExpressions"), requirement]
 
 
-def _add_default_tolerations(spec: JsonObject) -> None:
+def add_default_tolerations(spec: JsonObject) -> None:
+    """Tolerate lost nodes for five minutes unless the pod says otherwise (DefaultTolerationSeconds); also on updates."""
     tolerations = objects_at(spec, "tolerations")
     missing = [key for key in _TOLERATED if not any(_tolerates_no_execute(t, key) for t in tolerations)]
     added: list[Json] = [

@@ -10,6 +10,7 @@ from scheduler.sandbox.fields import (
     ensure_object,
     is_deleting,
     name_of,
+    namespace_of,
     objects_at,
     string_map_at,
     text_at,
@@ -21,7 +22,7 @@ from scheduler.sandbox.identity import GroupResource, Key, timestamp
 from scheduler.sandbox.kinds import Resource
 from scheduler.sandbox.pods.admission import PODS, topology_labels
 from scheduler.sandbox.pods.conditions import set_condition
-from scheduler.sandbox.registry import Registry
+from scheduler.sandbox.registry import Registry, precondition_failed
 
 _BINDINGS = GroupResource("", "pods/binding")
 
@@ -41,7 +42,7 @@ def bind(registry: Registry, pods: Resource, namespace: str, name: str, binding:
     if text_at(binding, "target", "kind") == "Node":
         labels |= topology_labels(node_name, registry)
     old = registry.stored(pods, namespace, name)
-    _check_preconditions(binding, old)
+    _check_preconditions(pods, binding, old)
     if why := _refusal(old, given):
         raise conflict(_BINDINGS, name, why)
     if not dry_run:
@@ -56,17 +57,13 @@ def _validate(binding: JsonObject) -> list[Cause]:
     return causes if text_at(binding, "target", "name") else [*causes, field_required("target.name")]
 
 
-def _check_preconditions(binding: JsonObject, pod: JsonObject) -> None:
+def _check_preconditions(pods: Resource, binding: JsonObject, pod: JsonObject) -> None:
     for what, wanted, found in (
         ("UID", uid_of(binding), uid_of(pod)),
         ("ResourceVersion", version_of(binding), version_of(pod)),
     ):
         if wanted and wanted != found:
-            key = f"/registry/pods/{text_at(pod, 'metadata', 'namespace')}/{name_of(pod)}"
-            why = (
-                f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
-                f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
-            )
+            why = precondition_failed(pods, Key(namespace_of(pod), name_of(pod)), what, wanted, found)
             raise conflict(PODS, name_of(pod), why)
 
 

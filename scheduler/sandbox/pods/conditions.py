@@ -3,6 +3,13 @@
 from scheduler.sandbox.fields import JsonObject, ensure_object, objects_at, text_at
 
 
+def default_conditions(pod: JsonObject) -> None:
+    """Times that a client left out are written as null."""
+    for condition in objects_at(pod, "status", "conditions"):
+        condition.setdefault("lastProbeTime", None)
+        condition.setdefault("lastTransitionTime", None)
+
+
 def set_condition(pod: JsonObject, kind: str, status: str, now: str, *, reason: str = "", message: str = "") -> None:
     """Add or replace a condition; lastTransitionTime moves only when its status changes (podutil.UpdatePodCondition)."""
     conditions = objects_at(pod, "status", "conditions")

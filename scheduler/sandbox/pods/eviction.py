@@ -65,6 +65,8 @@ def _spend_budget(registry: Registry, pod: JsonObject, *, dry_run: bool) -> None
     _check_budget(budget)
     status = ensure_object(budget, "status")
     status["disruptionsAllowed"] = (integer_at(status, "disruptionsAllowed") or 0) - 1
+    if not status["disruptionsAllowed"]:
+        status["conditions"] = [_used_up(budget, timestamp(registry.now()))]
     ensure_object(status, "disruptedPods")[name_of(pod)] = timestamp(registry.now())
     if not dry_run:
         registry.store.write(BUDGETS, Key(namespace_of(budget), name_of(budget)), budget)
@@ -95,6 +97,18 @@ def _check_budget(budget: JsonObject) -> None:
         if healthy <= needed:
             why = f"The disruption budget {name} needs {needed} healthy pods and has {healthy} currently"
         raise _too_many_requests(why, retry_after=0)
+
+
+def _used_up(budget: JsonObject, now: str) -> JsonObject:
+    """The one condition a budget has."""
+    return {
+        "type": "DisruptionAllowed",
+        "status": "False",
+        "reason": "InsufficientPods",
+        "message": "",
+        "observedGeneration": integer_at(budget, "status", "observedGeneration"),
+        "lastTransitionTime": now,
+    }
 
 
 def _too_many_requests(why: str, retry_after: int = _RETRY_SECONDS) -> ApiError:

@@ -11,8 +11,8 @@ from scheduler.sandbox.fields import (
     value_at,
 )
 from scheduler.sandbox.identity import timestamp
-from scheduler.sandbox.pods.admission import admit_pod, merge_label_keys
-from scheduler.sandbox.pods.conditions import set_condition
+from scheduler.sandbox.pods.admission import add_default_tolerations, admit_pod, merge_label_keys
+from scheduler.sandbox.pods.conditions import default_conditions, set_condition
 from scheduler.sandbox.pods.defaults import default_pod
 from scheduler.sandbox.pods.qos import qos_class
 from scheduler.sandbox.pods.updates import (
@@ -36,6 +36,7 @@ class PodStrategy(Strategy):
 
     def default(self, obj: JsonObject) -> None:
         default_pod(obj)
+        default_conditions(obj)
 
     def admit(self, obj: JsonObject, lookup: Lookup) -> None:
         admit_pod(obj, lookup)
@@ -59,6 +60,7 @@ class PodStrategy(Strategy):
         for field in ("priority", "preemptionPolicy"):  # set by admission, so a client may leave them out
             if spec.get(field) is None:
                 carry_over(spec, old_spec, field)
+        add_default_tolerations(spec)
         if spec != old_spec:
             bump_generation(new)
 
@@ -70,6 +72,7 @@ class PodStrategy(Strategy):
         carry_over(ensure_object(new, "metadata"), object_at(old, "metadata"), "ownerReferences")
         if not text_at(new, "status", "qosClass"):
             ensure_object(new, "status")["qosClass"] = text_at(old, "status", "qosClass")
+        default_conditions(new)
         _keep_observed_generations(new, old)
 
     def validate_status_update(self, new: JsonObject, old: JsonObject) -> list[Cause]:

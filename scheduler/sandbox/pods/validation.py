@@ -15,7 +15,7 @@ from scheduler.sandbox.errors import (
 from scheduler.sandbox.fields import JsonObject, objects_at, string_map_at, text_at
 from scheduler.sandbox.names import dns_label, dns_subdomain, qualified_name, validate_labels
 
-_RESTART_POLICIES = ("Always", "Never", "OnFailure")
+_RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _TOLERATION_OPERATORS = ("Equal", "Exists")
 _UNSATISFIABLE = ("DoNotSchedule", "ScheduleAnyway")

@@ -1,0 +1,1 @@
+"""Objects as table rows, as `kubectl get` shows them (pkg/printers/internalversion)."""
