@@ -7,7 +7,7 @@ vanished while nobody watched is reported as gone.
 import asyncio
 import gc
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 from urllib.parse import urlencode
@@ -60,6 +60,7 @@ class Patience:
     first_backoff: float = 0.8
     longest_backoff: float = 30.0
     between_lists: float = 1.0
+    shortest_watch: float = 1.0
 
 
 class ExpiredError(Exception):
@@ -95,8 +96,7 @@ class Reflector(Generic[T]):
             try:
                 if not self._version or self._relist.is_set():
                     await self._list()
-                await self._watch()
-                self._failures = 0
+                await self._watch_until_relist()
             except ExpiredError as error:
                 self._version = ""
                 await self._wait_after(str(error), None)
@@ -158,6 +158,25 @@ class Reflector(Generic[T]):
         self._deliver([self.source.gone(uid, name) for uid, name in vanished])
         return version
 
+    async def _watch_until_relist(self) -> None:
+        """One stream, to its end or until a fresh list is asked for."""
+        began = asyncio.get_running_loop().time()
+        watch = asyncio.create_task(self._watch())
+        relist = asyncio.create_task(self._relist.wait())
+        try:
+            await asyncio.wait({watch, relist}, return_when=asyncio.FIRST_COMPLETED)
+            if watch.done():
+                watch.result()
+        finally:
+            for task in (watch, relist):
+                task.cancel()
+            await asyncio.gather(watch, relist, return_exceptions=True)
+        if self._relist.is_set():
+            return
+        if asyncio.get_running_loop().time() - began < self._patience.shortest_watch:
+            raise NoAnswerError(f"{self.source.kind}: the server ends watches at once", sent=True)
+        self._failures = 0
+
     async def _watch(self) -> None:
         """One stream, to its end."""
         seconds = self._patience.watch_timeout * random.uniform(1.0, 2.0)  # noqa: S311  spreads reconnects, no secret
@@ -172,33 +191,12 @@ class Reflector(Generic[T]):
         path = f"{self.source.path}?{urlencode(query)}"
         async with self._transport.stream(path, read_timeout=self._patience.silence) as pieces:
             self.problem = None
-            async for lines in self._lines(pieces):
+            rest = b""
+            async for piece in pieces:
                 self._heard()
+                # What is cut off at the end of the stream is not used.
+                *lines, rest = (rest + piece).split(b"\n")
                 self._take(lines)
-                if self._relist.is_set():
-                    return
-
-    async def _lines(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[list[bytes]]:
-        """Whole lines, as many as have come; what is cut off at the end of the stream is not used."""
-        rest = b""
-        relist = asyncio.ensure_future(self._relist.wait())
-        iterator = aiter(pieces)
-        try:
-            while True:
-                piece = asyncio.ensure_future(anext(iterator, None))
-                done, _ = await asyncio.wait({piece, relist}, return_when=asyncio.FIRST_COMPLETED)
-                if piece not in done:
-                    piece.cancel()
-                    await asyncio.gather(piece, return_exceptions=True)
-                    return
-                data = piece.result()
-                if data is None:
-                    return
-                *lines, rest = (rest + data).split(b"\n")
-                if lines:
-                    yield lines
-        finally:
-            relist.cancel()
 
     def _take(self, lines: list[bytes]) -> None:
         facts: list[Fact] = []
