@@ -9,6 +9,7 @@ from aiohttp import web
 
 from scheduler.sandbox.errors import ApiError, Status, bad_request
 from scheduler.sandbox.fields import Json, JsonObject
+from scheduler.sandbox.http.protobuf import decode_protobuf
 from scheduler.sandbox.patches import unsupported_media_type
 
 JSON = "application/json"
@@ -54,14 +55,16 @@ def wanted_form(header: str) -> Form:
     raise ApiError(406, "NotAcceptable", message)
 
 
-async def read_json(request: web.Request, accepted: Sequence[str] = (JSON, YAML)) -> Json:
-    """The body as JSON, or YAML where that is what it says it is. Raises ApiError 400 or 415."""
+async def read_json(request: web.Request, accepted: Sequence[str] = (JSON, YAML, PROTOBUF)) -> Json:
+    """The body as JSON, or as the YAML or protobuf that it says it is. Raises ApiError 400 or 415."""
     content_type = request.content_type
     if content_type == "application/octet-stream":  # aiohttp's word for no header at all
         content_type = JSON
     if content_type not in accepted:
         raise unsupported_media_type(accepted)
     body = await request.read()
+    if content_type == PROTOBUF:
+        return decode_protobuf(body)
     decode = msgspec.yaml.decode if content_type.endswith("yaml") and body.lstrip()[:1] != b"{" else msgspec.json.decode
     try:
         decoded: Json = decode(body)
@@ -70,7 +73,7 @@ async def read_json(request: web.Request, accepted: Sequence[str] = (JSON, YAML)
     return decoded
 
 
-async def read_object(request: web.Request, accepted: Sequence[str] = (JSON, YAML)) -> JsonObject:
+async def read_object(request: web.Request, accepted: Sequence[str] = (JSON, YAML, PROTOBUF)) -> JsonObject:
     """The body as a JSON object. Raises ApiError 400 or 415."""
     body = await read_json(request, accepted)
     if not isinstance(body, dict):

@@ -114,3 +114,4 @@ async def methods_that_are_not_served(api: Teller) -> None:
     await api.ask("GET", "pods/a/binding")
     await api.ask("POST", "/api/v1/pods", pod("b"))
     await api.ask("PATCH", "pods/a", {}, content_type="application/json")
+    await api.ask("POST", "pods", pod("b"), content_type="text/csv")
