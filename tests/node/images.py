@@ -1,8 +1,8 @@
 """Images without a registry: a Debian base from debootstrap, and on it the project's own Dockerfile, both kept in .cache."""
 
 import subprocess
-import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.controlplane.binaries import ROOT
@@ -17,15 +17,16 @@ CERTIFICATES = "/etc/ssl/certs"
 class Images:
     """A buildah store; layers outlive the test run, so that a second one is quick."""
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path, tell: Callable[[str], None]) -> None:
         self._store = ROOT / ".cache" / "node" / "images"
         self._log = log
+        self._tell = tell
 
     def build_base(self) -> None:
         """Debian with Python, unless the store has it (about a minute)."""
         if self._buildah("images", "--quiet", "--filter", f"reference={BASE}"):
             return
-        progress(f"making {BASE} with debootstrap")
+        self._tell(f"making {BASE} with debootstrap")
         with tempfile.TemporaryDirectory(prefix="berth-base-") as root:
             packages = "--include=python3,python3-venv,ca-certificates"
             self._run("debootstrap", "--variant=minbase", packages, SUITE, root)
@@ -36,7 +37,7 @@ class Images:
 
     def build_berth(self) -> None:
         """The Dockerfile of this checkout on that base."""
-        progress(f"building {BERTH} from Dockerfile")
+        self._tell(f"building {BERTH} from Dockerfile")
         self._buildah(
             "bud",
             "--layers",
@@ -50,6 +51,7 @@ class Images:
 
     def export(self, image: str, archive: Path) -> None:
         """Write an OCI archive that containerd can import."""
+        self._tell(f"exporting {image}")
         self._buildah("push", "--quiet", image, f"oci-archive:{archive}:{image}")
 
     def _buildah(self, *args: str) -> str:
@@ -64,8 +66,3 @@ class Images:
             end = self._log.read_text()[-3000:]
             raise RuntimeError(f"{command[0]} ended with status {done.returncode}; {self._log} ends:\n{end}")
         return done.stdout.strip()
-
-
-def progress(line: str) -> None:
-    """Tell what takes long, past pytest's capturing."""
-    print(f"test-node: {line}", file=sys.__stderr__, flush=True)

@@ -14,7 +14,7 @@ from tests.controlplane.apiserver import ApiServer
 from tests.controlplane.components import NODE_READY_SECONDS, node_ready
 from tests.controlplane.ports import free_port
 from tests.controlplane.process import Process, wait_until
-from tests.node.images import BASE, Images, progress
+from tests.node.images import BASE, Images
 
 NAME = "node-1"
 
@@ -22,9 +22,10 @@ NAME = "node-1"
 class Machine:
     """A node called node-1. Its folder's name is short, because socket paths are limited to 108 bytes."""
 
-    def __init__(self, server: ApiServer) -> None:
+    def __init__(self, server: ApiServer, images: Images) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="berth-node-"))
         self._server = server
+        self._images = images
         self._socket = self.folder / "containerd.sock"
         self._processes: list[Process] = []
 
@@ -46,9 +47,8 @@ class Machine:
 
     def load(self, image: str) -> None:
         """Give an image of the buildah store to containerd."""
-        progress(f"importing {image}")
         archive = self.folder / "image.tar"
-        Images(self._server.folder / "images.log").export(image, archive)
+        self._images.export(image, archive)
         if self._ctr("images", "import", str(archive)) is None:
             raise RuntimeError(f"containerd does not take {image}")
         archive.unlink()
