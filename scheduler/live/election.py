@@ -15,8 +15,6 @@ import msgspec
 from scheduler.config import LeaderElection
 from scheduler.timestamps import micro_time
 
-Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
-
 # Those who wait look again after one to a bit more than two retry periods, so that they do not all do so at once.
 _JITTER = 1.2
 
@@ -36,7 +34,7 @@ class LeaseSpec(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
 class Lease(msgspec.Struct, frozen=True):
     """A Lease. Metadata is kept as it was read, and with it the resourceVersion that every update carries."""
 
-    metadata: dict[str, Json]
+    metadata: dict[str, object]
     spec: LeaseSpec
 
     @property
@@ -125,7 +123,7 @@ class Election:
         self._changed_at = now
         self._current = True
         self._conflicts = 0
-        self.valid_until = sent_at + self._settings.renew_deadline
+        self.valid_until = -math.inf if lease.holder != self.identity else sent_at + self._settings.renew_deadline
         self._rest_until = sent_at + self._settings.retry_period
 
     def conflict(self, now: float) -> None:
@@ -165,7 +163,7 @@ class Election:
         stamp = micro_time(wall)
         known = self._known
         if known is None:
-            metadata: dict[str, Json] = {"name": settings.resource_name, "namespace": settings.resource_namespace}
+            metadata: dict[str, object] = {"name": settings.resource_name, "namespace": settings.resource_namespace}
             return Lease(metadata, LeaseSpec(self.identity, self._duration(), stamp, stamp, 0))
         transitions = known.spec.lease_transitions or 0
         spec = msgspec.structs.replace(

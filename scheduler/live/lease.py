@@ -113,7 +113,7 @@ class LeaseKeeper:
             async with asyncio.timeout(limit):
                 response = await self._send(step, limit)
         except (NoAnswerError, TimeoutError) as error:
-            self._report(f"the lease cannot be reached: {error or 'no answer in time'}")
+            self._report(f"the lease cannot be reached: {str(error) or 'no answer in time'}")
             self._election.failed(sent_at, clock.now())
             return
         except asyncio.CancelledError:

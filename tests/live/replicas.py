@@ -79,9 +79,12 @@ class Replica:
     def stop(self) -> None:
         """A graceful end: the last write is the release."""
         last = self.election.release(self.world.clock.now, self.wall())
-        self.alive = False
         if last is not None:
-            self.world.store.apply(last)
+            taken = self.world.store.apply(last)
+            if isinstance(taken, Lease):
+                self.election.written(taken, self.world.clock.now, self.world.clock.now)
+        assert not self.leads
+        self.alive = False
 
     def _send(self, step: Read | Write) -> None:
         clock = self.world.clock

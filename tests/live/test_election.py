@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.live.election import Json, Lease, Read, Write
+from scheduler.live.election import Lease, Read, Write
 from tests.live.replicas import LOST, SETTINGS, UNANSWERED, Network, Replica, Trip, World
 
 LEASE = SETTINGS.lease_duration
@@ -175,7 +175,7 @@ def test_what_others_wrote_into_the_lease_stays() -> None:
     world = World("a")
     world.run(5)
     assert world.store.lease
-    noted: dict[str, Json] = {**world.store.lease.metadata, "annotations": {"example.org/owner": "ops"}}
+    noted: dict[str, object] = {**world.store.lease.metadata, "annotations": {"example.org/owner": "ops"}}
     world.store.lease = Lease(noted, msgspec.structs.replace(world.store.lease.spec, strategy="OldestEmulationVersion"))
     world.replicas[0].election.failed(world.clock.now, world.clock.now)
     world.run(10)
