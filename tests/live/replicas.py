@@ -83,7 +83,7 @@ class Replica:
             taken = self.world.store.apply(last)
             if isinstance(taken, Lease):
                 self.election.written(taken, self.world.clock.now, self.world.clock.now)
-        assert not self.leads
+        assert last is None or not self.leads
         self.alive = False
 
     def _send(self, step: Read | Write) -> None:
