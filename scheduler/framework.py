@@ -9,7 +9,7 @@ written or awaited goes through the handle.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum, IntFlag, StrEnum
 from typing import ClassVar, Protocol, TypeVar
@@ -50,12 +50,21 @@ class Resources(msgspec.Struct, frozen=True, gc=False):
     nonzero_memory: int = 0
 
 
+ANY_ADDRESS = "0.0.0.0"  # noqa: S104  the API's wildcard address, nothing is bound to it
+
+
 class HostPort(msgspec.Struct, frozen=True, gc=False):
     """A port of the host that a pod wants. An unset IP is 0.0.0.0, an unset protocol TCP."""
 
     port: int
     protocol: str = "TCP"
-    ip: str = "0.0.0.0"  # noqa: S104  the API's wildcard address, nothing is bound to it
+    ip: str = ANY_ADDRESS
+
+    def conflicts(self, other: "HostPort") -> bool:
+        """Whether one node cannot give both: same protocol and port, and same IP or 0.0.0.0 on either side."""
+        if self.port != other.port or self.protocol != other.protocol:
+            return False
+        return self.ip == other.ip or ANY_ADDRESS in (self.ip, other.ip)
 
 
 class PreferredTerm(msgspec.Struct, frozen=True, gc=False):
@@ -78,7 +87,7 @@ class PodSpec(msgspec.Struct, frozen=True, weakref=True):
     tolerations: tuple[Toleration, ...]
     host_ports: tuple[HostPort, ...]
     images: tuple[str, ...]
-    image_count: int
+    container_count: int
     scheduling_gates: tuple[str, ...]
 
 
@@ -428,7 +437,15 @@ class Handle(Protocol):
         """Write the Binding and return once its outcome is known; Wait if it was not sent and the pod is to be tried again."""
 
 
-class NoArgs(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+class PluginArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """Base of a plugin's arguments (pluginConfig[].args): fields in snake case here, in camel case in the file."""
+
+    def problems(self) -> Iterable[str]:
+        """What is wrong with values of the right type, each as "path.of.field: found X, allowed: Y"."""
+        return ()
+
+
+class NoArgs(PluginArgs, frozen=True):
     """Arguments of a plugin that takes none."""
 
 
@@ -442,13 +459,13 @@ class Facet(IntFlag):
 class Plugin(ABC):
     """Base of all plugins. `Args` is the type its pluginConfig args are decoded into, strictly.
 
-    `__init__(args, handle)` raises ValueError for arguments that are well-formed but wrong.
+    `__init__(args, handle)` is given arguments that have no `problems`.
     """
 
     name: ClassVar[str]
-    Args: ClassVar[type[msgspec.Struct]] = NoArgs
+    Args: ClassVar[type[PluginArgs]] = NoArgs
 
-    def __init__(self, args: msgspec.Struct, handle: Handle) -> None:  # noqa: ARG002  part of the contract
+    def __init__(self, args: PluginArgs, handle: Handle) -> None:  # noqa: ARG002  part of the contract
         self.handle = handle
 
     def events_to_register(self) -> Sequence[EventRegistration]:

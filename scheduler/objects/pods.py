@@ -147,7 +147,7 @@ def compile_spec(spec: wire.PodSpec) -> PodSpec:
         tolerations=tuple(Toleration(t.key, t.operator or "Equal", t.value, t.effect) for t in spec.tolerations or ()),
         host_ports=tuple(_host_ports([*containers, *(c for c in init if is_sidecar(c))])),
         images=(*names_of(containers), *names_of(init), *names_of([wire.Container(image=v) for v in volumes])),
-        image_count=len(containers) + len(init) + len(volumes),
+        container_count=len(containers) + len(init),
         scheduling_gates=tuple(gate.name for gate in spec.scheduling_gates or ()),
     )
 

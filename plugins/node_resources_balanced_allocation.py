@@ -1,0 +1,110 @@
+"""NodeResourcesBalancedAllocation: prefers nodes whose resources the pod brings closer to being used alike."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plugins.resource_scoring import CPU_AND_MEMORY, ResourceSpec, Usage, effective_weights, requested_amount, usages
+from scheduler.framework import (
+    MAX_NODE_SCORE,
+    SKIP,
+    SUCCESS,
+    BoolArray,
+    CycleState,
+    Handle,
+    IntArray,
+    NodeRows,
+    PluginArgs,
+    PodInfo,
+    PreScore,
+    RowScore,
+    Status,
+)
+
+Fractions = NDArray[np.float64]
+
+
+class BalancedAllocationArgs(PluginArgs, frozen=True):
+    """The resources to balance; all weigh the same."""
+
+    resources: tuple[ResourceSpec, ...] = CPU_AND_MEMORY
+
+    def problems(self) -> Iterable[str]:
+        """Weights other than 1, and resources named twice."""
+        names = [resource.name for resource in self.resources]
+        for i, resource in enumerate(self.resources):
+            if resource.name in names[:i]:
+                yield f'resources[{i}].name: found "{resource.name}" again, allowed: once'
+            if resource.weight not in (0, 1):
+                yield f"resources[{i}].weight: found {resource.weight}, allowed: 1"
+
+
+class NodeResourcesBalancedAllocation(PreScore, RowScore):
+    """How much the pod evens out the use of a node's resources: 75 where it makes no difference, from 50 up to 100.
+
+    The formula is that of 1.36 (kubernetes #135573). Fractions are floats, as there; amounts are not.
+    """
+
+    name: ClassVar[str] = "NodeResourcesBalancedAllocation"
+    Args: ClassVar[type[PluginArgs]] = BalancedAllocationArgs
+
+    def __init__(self, args: BalancedAllocationArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._resources = effective_weights(args.resources)
+
+    def pre_score(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> Status:  # noqa: ARG002
+        """Skips pods that request none of the resources, which would all end up on the same node (kubernetes #129138)."""
+        return SUCCESS if self._requests_any(pod) else SKIP
+
+    def row_key(self, pod: PodInfo) -> Hashable | None:
+        """What is requested of the resources that are balanced."""
+        return tuple(requested_amount(pod, spec.name, with_defaults=False) for spec in self._resources)
+
+    def score_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> IntArray:  # noqa: ARG002
+        """50 to 100; 0 for a pod that PreScore would have skipped."""
+        if not self._requests_any(pod):
+            return np.zeros(len(rows), np.int64)
+        used = list(usages(pod, rows, self._resources, with_defaults=False))
+        half = MAX_NODE_SCORE // 2
+        with_pod = _balance(used, [resource.after for resource in used], len(rows))
+        without = _balance(used, [resource.before for resource in used], len(rows))
+        return half + (half + with_pod - without) // 2
+
+    def _requests_any(self, pod: PodInfo) -> bool:
+        return any(requested_amount(pod, spec.name, with_defaults=False) for spec in self._resources)
+
+
+def _balance(used: Sequence[Usage], requested: Sequence[IntArray], count: int) -> IntArray:
+    """100 where all resources of a node are used to the same part, less the further apart they are."""
+    fractions = [
+        np.minimum(amount / np.maximum(resource.allocatable, 1), 1.0)
+        for resource, amount in zip(used, requested, strict=True)
+    ]
+    there = [resource.allocatable > 0 for resource in used]
+    deviation = _deviation(fractions, there, count)
+    return ((1 - deviation) * MAX_NODE_SCORE).astype(np.int64)
+
+
+def _deviation(fractions: Sequence[Fractions], there: Sequence[BoolArray], count: int) -> Fractions:
+    """The standard deviation over the resources that a node has; 0 for fewer than two.
+
+    Two are taken by the short formula and more are summed in the order given, so that floats round as kube-scheduler's do.
+    """
+    number = np.zeros(count, np.int64)
+    total = np.zeros(count, np.float64)
+    lowest = np.full(count, np.inf)
+    highest = np.full(count, -np.inf)
+    for fraction, has in zip(fractions, there, strict=True):
+        number += has
+        total += np.where(has, fraction, 0.0)
+        lowest = np.minimum(lowest, np.where(has, fraction, np.inf))
+        highest = np.maximum(highest, np.where(has, fraction, -np.inf))
+    divisor = np.maximum(number, 1)
+    mean = total / divisor
+    squares = np.zeros(count, np.float64)
+    for fraction, has in zip(fractions, there, strict=True):
+        squares += np.where(has, (fraction - mean) * (fraction - mean), 0.0)
+    several = np.where(number == 2, (highest - lowest) / 2, np.sqrt(squares / divisor))
+    return np.where(number < 2, 0.0, several)

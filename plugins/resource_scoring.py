@@ -1,0 +1,53 @@
+"""What the scores of node resources share: the resources argument, and usage with and without the pod."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from plugins.resource_names import NATIVE, is_scalar
+from scheduler.framework import CPU, MEMORY, IntArray, NodeRows, PluginArgs, PodInfo
+
+_INT64_MAX = 2**63 - 1
+
+
+class ResourceSpec(PluginArgs, frozen=True):
+    """A resource to score by; weight 0 means 1."""
+
+    name: str
+    weight: int = 1
+
+
+CPU_AND_MEMORY = (ResourceSpec(CPU), ResourceSpec(MEMORY))
+
+
+def effective_weights(resources: Iterable[ResourceSpec]) -> tuple[ResourceSpec, ...]:
+    """The resources with their effective weights; cpu and memory alike if none are given."""
+    return tuple(ResourceSpec(r.name, r.weight or 1) for r in resources) or CPU_AND_MEMORY
+
+
+class Usage(NamedTuple):
+    """One resource on each row: what there is, what is requested without the pod and with it; and its weight."""
+
+    allocatable: IntArray
+    before: IntArray
+    after: IntArray
+    weight: int
+
+
+def requested_amount(pod: PodInfo, resource: str, *, with_defaults: bool) -> int:
+    """What a pod asks for; with the defaults that stand in for containers that ask for no cpu or memory, if wanted."""
+    requests = pod.spec.requests
+    if with_defaults and resource in (CPU, MEMORY):
+        amount = requests.nonzero_cpu if resource == CPU else requests.nonzero_memory
+    else:
+        amount = requests.amounts.get(resource, 0)
+    return min(amount, _INT64_MAX)
+
+
+def usages(pod: PodInfo, rows: NodeRows, resources: Sequence[ResourceSpec], *, with_defaults: bool) -> Iterator[Usage]:
+    """The resources that count: the native ones always, others if the pod asks for them (allocatable may still be 0)."""
+    for spec in resources:
+        amount = requested_amount(pod, spec.name, with_defaults=with_defaults)
+        if spec.name not in NATIVE and not (amount and is_scalar(spec.name)):
+            continue
+        before = rows.nonzero_requested(spec.name) if with_defaults else rows.requested(spec.name)
+        yield Usage(rows.allocatable(spec.name), before, before + amount, spec.weight)
