@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from scheduler.sandbox.errors import ApiError, Cause, Details, bad_request, expired, internal
+from scheduler.sandbox.errors import ApiError, Cause, Details, bad_request, expired, field_forbidden, internal, invalid
 from scheduler.sandbox.fields import JsonObject, copy_object
-from scheduler.sandbox.identity import Key
+from scheduler.sandbox.identity import GroupResource, Key
 from scheduler.sandbox.kinds import Resource
 from scheduler.sandbox.selectors import Selection, parse_fields, parse_labels
 from scheduler.sandbox.store import Collection, Store, keys_between
-from scheduler.sandbox.watch import Subscription, WatchEvent, too_old
+from scheduler.sandbox.watch import Subscription, WatchEvent
 
 _CONTINUE_EXPIRED = (
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without the "
@@ -23,6 +23,7 @@ _CONTINUE_EXPIRED = (
     "the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the "
     "first chunk was returned and now may show up in the list."
 )
+_LIST_OPTIONS = GroupResource("meta.k8s.io", "ListOptions")
 _INCONSISTENT = -1  # version in a token that goes on with whatever is there now
 
 
@@ -111,6 +112,9 @@ def bookmark(resource: Resource, revision: int, annotations: Mapping[str, str]) 
 
 def _starting_point(store: Store, collection: Collection, options: ListOptions) -> tuple[int, Key | None]:
     """The version a list shows and the key it goes on behind."""
+    if options.resource_version_match and not options.resource_version:
+        why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+        raise invalid(_LIST_OPTIONS, "", [field_forbidden("resourceVersionMatch", why)])
     if options.continue_token:
         return _continue(store, collection, options)
     try:
@@ -121,7 +125,7 @@ def _starting_point(store: Store, collection: Collection, options: ListOptions) 
         raise _too_large(version, store.revision)
     if options.resource_version_match == "Exact" and version:
         if version < collection.compacted:
-            raise too_old(version, collection.compacted)
+            raise expired("The resourceVersion for the provided list is too old.")
         return version, None
     return store.revision, None
 

@@ -57,6 +57,7 @@ class Store:
 
     def __init__(self) -> None:
         self.revision = 1
+        self._compacted = 0
         self._collections: dict[str, Collection] = {}
 
     def collection(self, storage: str) -> Collection:
@@ -64,6 +65,7 @@ class Store:
         found = self._collections.get(storage)
         if found is None:
             found = self._collections[storage] = Collection()
+            found.compacted = self._compacted
         return found
 
     def write(self, storage: str, key: Key, obj: JsonObject) -> JsonObject:
@@ -94,19 +96,15 @@ class Store:
 
     def compact(self, revision: int) -> None:
         """Forget all changes up to and including a revision; who still needs them is told that it is too late."""
+        self._compacted = max(self._compacted, min(revision, self.revision))
         for collection in self._collections.values():
-            compact(collection, min(revision, self.revision))
+            del collection.log[: bisect_right(collection.log, self._compacted, key=_revision)]
+            collection.compacted = self._compacted
 
     def _publish(self, collection: Collection, change: Change) -> None:
         collection.log.append(change)
         for listener in tuple(collection.listeners):
             listener()
-
-
-def compact(collection: Collection, revision: int) -> None:
-    """Forget the changes of one collection up to and including a revision."""
-    del collection.log[: bisect_right(collection.log, revision, key=_revision)]
-    collection.compacted = max(collection.compacted, revision)
 
 
 def keys_between(keys: list[Key], namespace: str | None, after: Key | None) -> list[Key]:

@@ -88,5 +88,5 @@ class Subscription:
 
 
 def too_old(revision: int, oldest: int) -> ApiError:
-    """410, as a watch or an exact list from a forgotten revision gets it."""
+    """410, as a watch from a forgotten revision gets it."""
     return expired(f"too old resource version: {revision} ({oldest})")

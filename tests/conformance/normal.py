@@ -1,6 +1,5 @@
 """Takes out of an answer what differs from run to run: UIDs, versions, times, generated names, the run's own suffix."""
 
-import base64
 import re
 from collections.abc import Mapping
 
@@ -8,6 +7,7 @@ from scheduler.sandbox.fields import Json
 
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+_AGE = re.compile(r"\d+s")
 _GENERATED = re.compile(r"\b(made-)[a-z0-9]{5}\b")
 _VERSIONS_IN_TEXT = re.compile(
     r"(resource ?version: |current: |ResourceVersion in \w+ \(|object meta: |precondition: |\()(\d+)", re.IGNORECASE
@@ -63,15 +63,7 @@ class Normalizer:
             return "<continue>" if text else text
         text = text.partition("\n")[0].replace(self._suffix, "")
         text = _UID.sub(lambda found: self._uids.setdefault(found[0], f"<uid {len(self._uids) + 1}>"), text)
+        text = "<age>" if _AGE.fullmatch(text) else text
         text = _TIME.sub("<time>", text)
         text = _GENERATED.sub(r"\1<generated>", text)
         return _VERSIONS_IN_TEXT.sub(r"\1<version>", text)
-
-
-def encode_start(name: str) -> str:
-    """A continue token as a server of any version makes it, from a version that is long gone."""
-    return (
-        base64.urlsafe_b64encode(f'{{"v":"meta.k8s.io/v1","rv":1,"start":"{name}\\u0000"}}'.encode())
-        .decode()
-        .rstrip("=")
-    )

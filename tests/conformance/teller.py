@@ -109,11 +109,12 @@ class Teller:
         return await self.ask("DELETE", resource, body)
 
     @asynccontextmanager
-    async def watch(self, resource: str, version: str = "", **params: str) -> AsyncIterator["Watch"]:
+    async def watch(self, resource: str, version: str = "", accept: str = "", **params: str) -> AsyncIterator["Watch"]:
         """A watch that is open while the story does something else."""
         path = resource if resource.startswith("/") else self.path(resource)
         query = {"watch": "1", **({"resourceVersion": version} if version else {}), **params}
-        async with self._session.get(path, params=query) as response:
+        headers = {"Accept": accept or "application/json"}
+        async with self._session.get(path, params=query, headers=headers) as response:
             yield Watch(response, self, self._normal)
 
 

@@ -17,15 +17,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 async def test_the_sandbox_answers_as_the_real_server_did(story: Story, sandbox: Server) -> None:
-    assert await tell(story, sandbox) == recorded(story)
+    compare(story.__name__, await tell(story, sandbox))
 
 
 async def test_the_real_server_answers_as_it_did(story: Story, real: Server, request: pytest.FixtureRequest) -> None:
-    told = await tell(story, real)
-    if request.config.getoption("--record", default=False):
-        text = msgspec.json.format(msgspec.json.encode(told), indent=1)
-        recording(story).write_bytes(text + b"\n")
-    assert told == recorded(story)
+    compare(story.__name__, await tell(story, real), record=request.config.getoption("--record", default=False))
 
 
 async def tell(story: Story, server: Server) -> list[Json]:
@@ -34,10 +30,9 @@ async def tell(story: Story, server: Server) -> list[Json]:
         return teller.told
 
 
-def recording(story: Story) -> Path:
-    return _RECORDINGS / f"{story.__name__}.json"
-
-
-def recorded(story: Story) -> Json:
-    decoded: Json = msgspec.json.decode(recording(story).read_bytes())
-    return decoded
+def compare(name: str, told: list[Json], *, record: bool = False) -> None:
+    """What was told is what the recording of this name says; or becomes what it says."""
+    recording = _RECORDINGS / f"{name}.json"
+    if record:
+        recording.write_bytes(msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n")
+    assert told == msgspec.json.decode(recording.read_bytes())

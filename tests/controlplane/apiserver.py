@@ -52,6 +52,10 @@ class ApiServer:
         return f"https://127.0.0.1:{self._port}"
 
     @property
+    def etcd_url(self) -> str:
+        return f"http://127.0.0.1:{self._etcd_ports[0]}"
+
+    @property
     def ca_file(self) -> Path:
         return self.folder / "certs" / "apiserver.crt"
 

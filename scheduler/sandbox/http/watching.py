@@ -64,7 +64,7 @@ class WatchStream:
             self._changed.clear()
             await self._send(self._subscription.drain())
             left = end - loop.time()
-            if left <= 0:
+            if left <= 0 or self._subscription.failed:
                 break
             if not await self._wait(min(left, BOOKMARK_SECONDS)) and self._bookmarks:
                 await self._send([*self._subscription.drain(), self._bookmark({})])

@@ -91,6 +91,15 @@ async def watch_from_a_version_that_is_no_version(api: Teller) -> None:
     await api.get("pods", watch="1", resourceVersion="abc", timeoutSeconds="1")
 
 
+async def watch_a_table(api: Teller) -> None:
+    created = await api.create("pods", pod("a"))
+    version = created.at("metadata", "resourceVersion")
+    async with api.watch("pods", version, accept="application/json;as=Table;v=v1;g=meta.k8s.io") as watch:
+        await api.merge("pods/a", {"metadata": {"labels": {"x": "y"}}})
+        await api.delete("pods/a")
+        await watch.events(3)
+
+
 async def watch_tables(api: Teller) -> None:
     await api.ask("GET", "pods", accept="application/json;as=Table;v=v1;g=meta.k8s.io")
 
