@@ -62,6 +62,11 @@ class Cluster:
         """The newest resourceVersion."""
         return self.registry.store.revision
 
+    @property
+    def compacted(self) -> int:
+        """The newest resourceVersion that is forgotten; 0 if none is."""
+        return self.registry.store.compacted
+
     def resource(self, name: str | Resource) -> Resource:
         """The resource of a name. Raises ApiError 404."""
         if isinstance(name, Resource):

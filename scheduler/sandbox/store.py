@@ -57,7 +57,7 @@ class Store:
 
     def __init__(self) -> None:
         self.revision = 1
-        self._compacted = 0
+        self.compacted = 0
         self._collections: dict[str, Collection] = {}
 
     def collection(self, storage: str) -> Collection:
@@ -65,7 +65,7 @@ class Store:
         found = self._collections.get(storage)
         if found is None:
             found = self._collections[storage] = Collection()
-            found.compacted = self._compacted
+            found.compacted = self.compacted
         return found
 
     def write(self, storage: str, key: Key, obj: JsonObject) -> JsonObject:
@@ -96,10 +96,10 @@ class Store:
 
     def compact(self, revision: int) -> None:
         """Forget all changes up to and including a revision; who still needs them is told that it is too late."""
-        self._compacted = max(self._compacted, min(revision, self.revision))
+        self.compacted = max(self.compacted, min(revision, self.revision))
         for collection in self._collections.values():
-            del collection.log[: bisect_right(collection.log, self._compacted, key=_revision)]
-            collection.compacted = self._compacted
+            del collection.log[: bisect_right(collection.log, self.compacted, key=_revision)]
+            collection.compacted = self.compacted
 
     def _publish(self, collection: Collection, change: Change) -> None:
         collection.log.append(change)

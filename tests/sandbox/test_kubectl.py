@@ -12,6 +12,7 @@ import yaml
 from scheduler.sandbox.cluster import Cluster
 from scheduler.sandbox.fields import JsonObject, labels_of, objects_at, string_map_at, text_at, value_at
 from scheduler.sandbox.http.app import serve
+from scheduler.sandbox.http.housekeeping import keep_house
 from tests.controlplane.binaries import Binaries
 from tests.sandbox.builders import binding, node, pod
 from tests.sandbox.kubectl import Kubectl, write_kubeconfig
@@ -26,7 +27,7 @@ def cluster() -> Cluster:
 
 @pytest.fixture
 async def kubectl(cluster: Cluster, tmp_path: Path) -> AsyncIterator[Kubectl]:
-    async with serve(cluster) as url:
+    async with serve(cluster) as url, keep_house(cluster):
         yield Kubectl(Binaries.locate().path("kubectl"), write_kubeconfig(tmp_path / "config", url))
 
 
@@ -148,6 +149,7 @@ async def test_delete_waits_until_the_pod_is_gone(cluster: Cluster, kubectl: Kub
 async def test_create_in_its_forms(cluster: Cluster, kubectl: Kubectl) -> None:
     assert await kubectl("create", "-f", "-", stdin=as_yaml(pod("p"))) == "pod/p created\n"
     assert await kubectl("create", "namespace", "team-a") == "namespace/team-a created\n"
+    assert "deleted" in await kubectl("delete", "namespace", "team-a")
     assert await kubectl("create", "configmap", "c", "--from-literal=a=1") == "configmap/c created\n"
     assert await kubectl("auth", "can-i", "create", "pods") == "yes\n"
     assert string_map_at(cluster.get("configmaps", "default", "c"), "data") == {"a": "1"}
