@@ -100,11 +100,16 @@ class Store:
         for collection in self._collections.values():
             del collection.log[: bisect_right(collection.log, self.compacted, key=_revision)]
             collection.compacted = self.compacted
+            _wake(collection)
 
     def _publish(self, collection: Collection, change: Change) -> None:
         collection.log.append(change)
-        for listener in tuple(collection.listeners):
-            listener()
+        _wake(collection)
+
+
+def _wake(collection: Collection) -> None:
+    for listener in tuple(collection.listeners):
+        listener()
 
 
 def keys_between(keys: list[Key], namespace: str | None, after: Key | None) -> list[Key]:

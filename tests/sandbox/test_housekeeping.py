@@ -34,11 +34,12 @@ async def test_a_deleted_namespace_goes_when_its_last_pod_has_stopped() -> None:
 
 async def test_old_versions_are_forgotten() -> None:
     cluster = Cluster(lambda: datetime.now(UTC))
-    watch = cluster.watch("pods", cluster.revision)
+    changed = asyncio.Event()
+    watch = cluster.watch("pods", cluster.revision, wake=changed.set)
     cluster.create("pods", pod("p"))
+    changed.clear()
     async with keep_house(cluster, compaction_seconds=0.001), asyncio.timeout(10):
-        while cluster.compacted < cluster.revision:
-            await asyncio.sleep(0.001)
+        await changed.wait()
     (event,) = watch.drain()
     assert isinstance(event.object, Status)
     assert event.object.code == 410
