@@ -43,6 +43,9 @@ test-node: $(STAMP) controlplane ## run berth in containers on a real node (root
 	tests/node/install.sh
 	$(BIN)/python -m pytest -m node $(ARGS)
 
+bench: $(STAMP) controlplane ## measure berth and kube-scheduler side by side (ARGS="--nodes 1000 --rounds 1")
+	$(BIN)/python -m tests.bench.cluster $(ARGS)
+
 image: ## build the container image
 	$(DOCKER) build -t $(IMAGE) .
 
@@ -59,4 +62,4 @@ kind-deploy: ## run berth in the local cluster
 kind-down: ## delete the local cluster
 	kind delete cluster --name berth
 
-.PHONY: help install test check format lock controlplane test-node image kind-up kind-load kind-deploy kind-down
+.PHONY: help install test check format lock controlplane test-node bench image kind-up kind-load kind-deploy kind-down

@@ -1,0 +1,1 @@
+"""Schedulers side by side on a real API server: `make bench`."""
