@@ -257,6 +257,7 @@ def bound(state: State, runtime: ProfileRuntime, cycle: CycleState, entry: Queue
     if pod.phase != "Running" and state.cache.placement(pod.uid) is not None:
         state.unstarted[pod.uid] = node_name
     state.bound_here += 1
+    state.bound_after_flush += entry.flushed
     state.last_decision = f"{pod.key} -> {node_name}"
     state.tell(pod, "bound", node_name)
     waited = state.now - (entry.first_admitted if entry.first_admitted is not None else state.now)

@@ -86,6 +86,7 @@ class State:
     deciding: bool = False
     next_start: int = 0
     bound_here: int = 0
+    bound_after_flush: int = 0
     refused: int = 0
     last_decision: str = ""
     _gone: OrderedDict[str, None] = field(default_factory=OrderedDict)

@@ -30,7 +30,11 @@ def container(
         requests["cpu"] = cpu
     if memory is not None:
         requests["memory"] = memory
+    # What is not over-committed must have limits, or the API server refuses it.
+    limits = {name: amount for name, amount in requests.items() if "/" in name}
     made: JsonObject = {"name": name, "image": image, "resources": {"requests": requests} if requests else {}}
+    if limits:
+        made["resources"]["limits"] = limits
     if ports:
         made["ports"] = ports
     if restart_policy:

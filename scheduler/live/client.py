@@ -8,7 +8,7 @@ from typing import Protocol
 
 import aiohttp
 
-from scheduler.live.credentials import Connection, Credentials
+from scheduler.live.credentials import Connection
 from scheduler.live.errors import NoAnswerError, RefusedError, SetupError, UntrustedServerError
 from scheduler.objects.stream import decode_status
 
@@ -46,10 +46,17 @@ class Transport(Protocol):
         """Give up all connections."""
 
 
+class ConnectionSource(Protocol):
+    """Where connections come from; asked again after a 401."""
+
+    async def load(self) -> Connection:
+        """The connection as it is now. Raises SetupError."""
+
+
 class HttpTransport:
     """A session of its own for each purpose, so that one that is busy does not hold up another."""
 
-    def __init__(self, credentials: Credentials, connections: int) -> None:
+    def __init__(self, credentials: ConnectionSource, connections: int) -> None:
         self._credentials = credentials
         self._connections = connections
         self._connection: Connection | None = None

@@ -45,7 +45,6 @@ class Source(Generic[T]):
     decoder: Decoder[T]
     uid: Callable[[T], str]
     name: Callable[[T], str]
-    version: Callable[[T], str]
     seen: Callable[[T], Fact]
     gone: Callable[[str, str], Fact]
 

@@ -1,0 +1,1 @@
+"""The live driver against servers that misbehave, and against a real one."""
