@@ -20,6 +20,7 @@ from scheduler.cycle import attempt
 from scheduler.framework import CycleState, NodeRows, Plugin, PodInfo, Status
 from scheduler.messages import (
     Bind,
+    Done,
     Effect,
     EffectDone,
     Fact,
@@ -35,8 +36,6 @@ from scheduler.messages import (
     PodGone,
     PodSeen,
     ReadPod,
-    Refused,
-    Unknown,
 )
 from scheduler.observer import Observer
 from scheduler.permits import Waiting
@@ -258,7 +257,7 @@ class Engine:
             self._step(task, outcome)
             return
         patch = self.state.patches.pop(effect_id, None)
-        if patch is not None and isinstance(outcome, Refused | Unknown):
+        if patch is not None and not isinstance(outcome, Done):
             key, uid = patch
             entry = self.state.queue.get(key)
             if entry is not None:

@@ -157,7 +157,9 @@ class LeaseKeeper:
 
     def _refusal(self, step: Read | Write, response: Response) -> str:
         verb = "get" if isinstance(step, Read) else "update" if step.exists else "create"
-        right = Right(verb, "leases", "coordination.k8s.io", self._settings.resource_namespace)
+        settings = self._settings
+        name = "" if verb == "create" else settings.resource_name
+        right = Right(verb, "leases", "coordination.k8s.io", settings.resource_namespace, name)
         if response.status == 403:
             return f"missing right: {right}"
         status = decode_status(response.body)

@@ -1,21 +1,138 @@
-"""Rights as people grant them: verb, resource, API group, namespace."""
+"""Rights as people grant them, and whether this account has them: the API server itself is asked."""
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import msgspec
+import structlog
+
+from scheduler.live.client import Transport
+from scheduler.live.errors import NoAnswerError
+from scheduler.live.problems import Problems
+
+_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+_BETWEEN = 0.5
+
+log = structlog.get_logger("berth.rights")
 
 
 @dataclass(frozen=True, slots=True)
 class Right:
     """What an account must be allowed to do; prints as `create pods/binding in all namespaces`. An empty namespace means
-    all of them.
+    all of them, an empty name every object.
     """
 
     verb: str
     resource: str
     group: str = ""
     namespace: str = ""
+    name: str = ""
 
     def __str__(self) -> str:
-        name, slash, subresource = self.resource.partition("/")
-        full = f"{name}.{self.group}" if self.group else name
+        resource, slash, subresource = self.resource.partition("/")
+        full = f"{resource}.{self.group}" if self.group else resource
+        named = f" {self.name}" if self.name else ""
         where = f"in namespace {self.namespace}" if self.namespace else "in all namespaces"
-        return f"{self.verb} {full}{slash}{subresource} {where}"
+        return f"{self.verb} {full}{slash}{subresource}{named} {where}"
+
+
+class Review(msgspec.Struct, frozen=True):
+    """The verdict in a SelfSubjectAccessReview."""
+
+    allowed: bool = False
+
+
+class Reviewed(msgspec.Struct, frozen=True):
+    """The answer to a posted SelfSubjectAccessReview (authorization.k8s.io/v1)."""
+
+    status: Review
+
+
+_ANSWER = msgspec.json.Decoder(Reviewed)
+
+
+class Rights:
+    """Asks for each right once, for a missing one again every `again` seconds, and for one that is in doubt at once.
+
+    What is missing is told as a problem under the right itself; without `wished` rights berth works all the same.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        needed: Sequence[Right],
+        wished: Sequence[Right],
+        problems: Problems,
+        *,
+        again: float,
+    ) -> None:
+        self._transport = transport
+        self._again = again
+        self._needed = tuple(needed)
+        self._wished = frozenset(wished)
+        self._problems = problems
+        self._open = set(needed)
+        self._doubted = asyncio.Event()
+        self._doubts: set[Right] = {*needed, *wished}
+
+    @property
+    def granted(self) -> bool:
+        """Whether all needed rights are known to be there."""
+        return not self._open
+
+    def doubt(self, right: Right) -> None:
+        """The server refused something that takes this right."""
+        self._doubts.add(right)
+        self._doubted.set()
+
+    async def run(self) -> None:
+        """Keep asking until cancelled."""
+        while True:
+            asked, self._doubts = sorted(self._doubts, key=str), set()
+            for right in asked:
+                self._take(right, await self._ask(right))
+            # A namespace that is being deleted refuses in quick succession.
+            await asyncio.sleep(_BETWEEN)
+            self._doubted.clear()
+            wait = None if self.granted and not self._doubts else self._again
+            try:
+                async with asyncio.timeout(wait):
+                    await self._doubted.wait()
+            except TimeoutError:
+                self._doubts |= self._open
+
+    def _take(self, right: Right, problem: str | None) -> None:
+        if problem is None:
+            self._open.discard(right)
+            self._problems.tell(f"right {right}", None)
+        elif right in self._wished:
+            log.warning("berth works without, but less is told", right=str(right), problem=problem)
+        else:
+            self._open.add(right)
+            self._problems.tell(f"right {right}", problem)
+
+    async def _ask(self, right: Right) -> str | None:
+        """Why the right is not known to be there, or None."""
+        resource, _, subresource = right.resource.partition("/")
+        attributes = {
+            "verb": right.verb,
+            "group": right.group,
+            "resource": resource,
+            "subresource": subresource,
+            "namespace": right.namespace,
+            "name": right.name,
+        }
+        body = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": attributes},
+        }
+        try:
+            response = await self._transport.call("POST", _REVIEWS, body=msgspec.json.encode(body), limit=10.0)
+            if response.status != 201:
+                return f"not known: HTTP {response.status}"
+            allowed = _ANSWER.decode(response.body).status.allowed
+        except (NoAnswerError, msgspec.DecodeError) as error:
+            return f"not known: {error}"
+        return None if allowed else "missing; grant it to berth's account"

@@ -18,7 +18,8 @@ Connect = Callable[[], HttpTransport]
 @pytest.fixture
 async def api() -> AsyncIterator[FaultyApi]:
     """The in-memory API, served over HTTP, with faults."""
-    async with serve_faulty() as served:
+    served = FaultyApi()
+    async with serve_faulty(served):
         yield served
 
 
@@ -41,7 +42,7 @@ async def connect(api: FaultyApi, tmp_path: Path) -> AsyncIterator[Connect]:
     """Makes sessions to the in-memory API, which end with the test."""
     kubeconfig = kubeconfig_for(api.url, tmp_path / "kubeconfig")
     async with AsyncExitStack() as stack:
-        yield _connector(stack, kubeconfig)
+        yield connector(stack, kubeconfig)
 
 
 @pytest.fixture
@@ -49,17 +50,17 @@ async def connect_real(real_apiserver: ApiServer, tmp_path: Path) -> AsyncIterat
     """Makes sessions to the real API server, which end with the test."""
     kubeconfig = real_apiserver.kubeconfig(tmp_path / "kubeconfig")
     async with AsyncExitStack() as stack:
-        yield _connector(stack, kubeconfig)
+        yield connector(stack, kubeconfig)
 
 
 @pytest.fixture
 async def connect_as(real_apiserver: ApiServer, tmp_path: Path) -> AsyncIterator[Callable[[str], Connect]]:
     """As `connect_real`, with the token of another account."""
     async with AsyncExitStack() as stack:
-        yield lambda token: _connector(stack, real_apiserver.kubeconfig(tmp_path / "account", token))
+        yield lambda token: connector(stack, real_apiserver.kubeconfig(tmp_path / "account", token))
 
 
-def _connector(stack: AsyncExitStack, kubeconfig: Path) -> Connect:
+def connector(stack: AsyncExitStack, kubeconfig: Path) -> Connect:
     def make() -> HttpTransport:
         transport = HttpTransport(Credentials(str(kubeconfig), None), connections=16)
         stack.push_async_callback(transport.close)

@@ -81,6 +81,16 @@ async def hang_after(request: web.Request, handler: Handler) -> web.StreamRespon
     return await hang(request, handler)
 
 
+def held_until(event: asyncio.Event) -> Fault:
+    """Do what was asked, but not before."""
+
+    async def wait(request: web.Request, handler: Handler) -> web.StreamResponse:
+        await event.wait()
+        return await handler(request)
+
+    return wait
+
+
 def answer(code: int, reason: str = "", message: str = "", headers: dict[str, str] | None = None) -> Fault:
     """Answer with a Status instead."""
     status: JsonObject = {"kind": "Status", "apiVersion": "v1", "code": code, "reason": reason, "message": message}
@@ -93,9 +103,8 @@ def answer(code: int, reason: str = "", message: str = "", headers: dict[str, st
 
 
 @asynccontextmanager
-async def serve_faulty() -> AsyncIterator[FaultyApi]:
-    """Serve a new cluster on loopback."""
-    api = FaultyApi()
+async def serve_faulty(api: FaultyApi, port: int = 0) -> AsyncIterator[None]:
+    """Serve it on loopback; port 0 takes a free one."""
     app = make_app(api.cluster)
 
     @web.middleware
@@ -105,10 +114,10 @@ async def serve_faulty() -> AsyncIterator[FaultyApi]:
     app.middlewares.append(between)
     runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1, access_log=None)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
+    site = web.TCPSite(runner, "127.0.0.1", port)
     await site.start()
     api.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
     try:
-        yield api
+        yield
     finally:
         await runner.cleanup()

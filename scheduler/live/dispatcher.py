@@ -1,0 +1,250 @@
+"""Performs the engine's effects on pods: Bindings, reads and status patches, each at the right moment and in order.
+
+Bindings and reads go before patches. For one pod everything goes in the order in which it was decided, one call at a time; a
+patch that has not been sent when something newer is decided about its pod is not sent at all. A Binding or patch goes out
+only with a lease that is valid at the moment of sending, and a Binding only if the engine still wants it then.
+"""
+
+import asyncio
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from typing import Protocol
+
+import msgspec
+import structlog
+
+from scheduler.live import clock
+from scheduler.live.calls import STRATEGIC_MERGE_PATCH, Call, Flight, Line
+from scheduler.live.client import Response
+from scheduler.live.rights import Right
+from scheduler.messages import (
+    AwaitedEffect,
+    Bind,
+    Done,
+    EffectDone,
+    Found,
+    Outcome,
+    PatchPodStatus,
+    ReadPod,
+    Refused,
+    Unknown,
+    Withdrawn,
+)
+from scheduler.objects import PodDecoder
+from scheduler.requests import binding_body, status_patch
+from scheduler.timestamps import meta_time
+
+BIND = Right("create", "pods/binding")
+PATCH = Right("patch", "pods/status")
+READ = Right("get", "pods")
+
+log = structlog.get_logger("berth.dispatcher")
+
+# The engine asks again after a while, or writes again at the next attempt.
+_PATIENCE = 10.0
+NO_LEASE = "the lease is not valid"
+
+
+@dataclass(frozen=True, slots=True)
+class UnderWay:
+    """An effect whose turn has come."""
+
+    effect: AwaitedEffect
+    flight: Flight
+    task: asyncio.Task[None]
+
+
+class Principal(Protocol):
+    """In whose name things are done."""
+
+    def may_write(self) -> bool:
+        """Whether the lease is valid at this very moment."""
+
+    def withdrawn(self, bind: Bind) -> str | None:
+        """Why this Binding must not be sent any more, or None."""
+
+    def report(self, done: EffectDone) -> None:
+        """How an effect ended; called in the loop."""
+
+
+class Dispatcher:
+    """Carries out at most `slots` calls at a time."""
+
+    def __init__(self, line: Line, pods: PodDecoder, slots: int, principal: Principal) -> None:
+        self._line = line
+        self._pods = pods
+        self._slots = slots
+        self._principal = principal
+        self._urgent: deque[Bind | ReadPod] = deque()
+        self._patches: OrderedDict[str, PatchPodStatus] = OrderedDict()
+        self._parked: dict[str, deque[AwaitedEffect]] = {}
+        self._under_way: dict[str, UnderWay] = {}
+        self._stopping = False
+
+    def submit(self, effect: AwaitedEffect) -> None:
+        """Perform an effect when its turn comes."""
+        effect = self._supersede(effect)
+        if effect.uid in self._under_way:
+            self._parked.setdefault(effect.uid, deque()).append(effect)
+        elif isinstance(effect, PatchPodStatus):
+            self._patches[effect.uid] = effect
+        else:
+            self._urgent.append(effect)
+        self._pump()
+
+    @property
+    def crowded(self) -> bool:
+        """Whether Bindings wait for a free slot."""
+        return len(self._urgent) > 0
+
+    def queued(self) -> dict[str, int]:
+        """How many effects wait, by kind of call."""
+        waiting = [*self._urgent, *(effect for effects in self._parked.values() for effect in effects)]
+        patches = sum(isinstance(effect, PatchPodStatus) for effect in waiting)
+        return {"pod_binding": len(waiting) - patches, "pod_status_patch": patches + len(self._patches)}
+
+    @property
+    def in_flight(self) -> int:
+        """How many calls are under way."""
+        return len(self._under_way)
+
+    def abort_writes(self) -> None:
+        """Leadership has ended: write nothing more. What may have reached the server has an unknown outcome."""
+        for call in list(self._under_way.values()):
+            if not isinstance(call.effect, ReadPod):
+                call.task.cancel()
+
+    async def stop(self, within: float) -> None:
+        """Send nothing that has not been sent, and let what is under way end, for `within` seconds at most."""
+        self._stopping = True
+        calls = list(self._under_way.values())
+        for call in calls:
+            if not call.flight.sent:
+                call.task.cancel()
+        if calls:
+            await asyncio.wait([call.task for call in calls], timeout=within)
+        for call in calls:
+            call.task.cancel()
+        await asyncio.gather(*(call.task for call in calls), return_exceptions=True)
+
+    def _supersede(self, effect: AwaitedEffect) -> AwaitedEffect:
+        """A waiting patch of the same pod gives way: to a Binding, for the pod would be told that it cannot be placed just
+        after it was; to a newer patch, for only the last one counts, with a nomination of the older one if it has none.
+        """
+        if isinstance(effect, ReadPod):
+            return effect
+        old = self._patches.pop(effect.uid, None)
+        parked = self._parked.get(effect.uid)
+        if old is None and parked and isinstance(parked[-1], PatchPodStatus):
+            old = parked[-1]
+            parked.pop()
+        if old is None:
+            return effect
+        if isinstance(effect, Bind):
+            self._principal.report(EffectDone(old.effect_id, Withdrawn("the pod was placed meanwhile")))
+            return effect
+        self._principal.report(EffectDone(old.effect_id, Done()))
+        if effect.nominated_node is None:
+            return msgspec.structs.replace(effect, nominated_node=old.nominated_node)
+        return effect
+
+    def _pump(self) -> None:
+        """Start what there is room for."""
+        while len(self._under_way) < self._slots and not self._stopping:
+            effect = self._next()
+            if effect is None:
+                return
+            if effect.uid in self._under_way:
+                self._parked.setdefault(effect.uid, deque()).append(effect)
+            else:
+                flight = Flight(self._line)
+                task = asyncio.get_running_loop().create_task(self._carry_out(effect, flight))
+                self._under_way[effect.uid] = UnderWay(effect, flight, task)
+
+    def _next(self) -> AwaitedEffect | None:
+        if self._urgent:
+            return self._urgent.popleft()
+        # The last slots are kept free, so that a Binding does not wait behind a crowd of patches.
+        if self._patches and len(self._under_way) < max(1, self._slots * 3 // 4):
+            return self._patches.popitem(last=False)[1]
+        return None
+
+    async def _carry_out(self, effect: AwaitedEffect, flight: Flight) -> None:
+        outcome: Outcome
+        try:
+            outcome = await self._perform(effect, flight)
+        except asyncio.CancelledError:
+            outcome = Unknown("given up before the answer came") if flight.sent else Withdrawn(NO_LEASE)
+        except Exception as error:
+            log.exception("a call failed", effect=type(effect).__name__, pod=f"{effect.namespace}/{effect.name}")
+            outcome = Unknown(f"{type(error).__name__}: {error}")
+        del self._under_way[effect.uid]
+        self._unpark(effect.uid)
+        self._principal.report(EffectDone(effect.effect_id, outcome))
+        self._pump()
+
+    def _unpark(self, uid: str) -> None:
+        """The next effect of a pod goes to the front: it has waited its turn already."""
+        parked = self._parked.get(uid)
+        if not parked:
+            return
+        effect = parked.popleft()
+        if not parked:
+            del self._parked[uid]
+        if isinstance(effect, PatchPodStatus):
+            self._patches[uid] = effect
+            self._patches.move_to_end(uid, last=False)
+        else:
+            self._urgent.appendleft(effect)
+
+    async def _perform(self, effect: AwaitedEffect, flight: Flight) -> Outcome:
+        match effect:
+            case Bind():
+                return _done(await flight.make(_binding(effect), lambda: self._why_not_bind(effect)))
+            case PatchPodStatus():
+                return _done(await flight.make(_patch(effect), self._why_not_write))
+            case ReadPod():
+                return self._found(effect, await flight.make(_read(effect), _always))
+
+    def _why_not_write(self) -> str | None:
+        return None if self._principal.may_write() else NO_LEASE
+
+    def _why_not_bind(self, bind: Bind) -> str | None:
+        return self._why_not_write() or self._principal.withdrawn(bind)
+
+    def _found(self, effect: ReadPod, answer: Response | Refused | Withdrawn | Unknown) -> Outcome:
+        if isinstance(answer, Refused) and answer.code == 404:
+            return Found(None)
+        if not isinstance(answer, Response):
+            return answer
+        try:
+            pod = self._pods.decode(answer.body)
+        except msgspec.DecodeError as error:
+            return Unknown(f"the answer is no pod: {error}")
+        return Found(pod if pod.uid == effect.uid else None)
+
+
+def _always() -> str | None:
+    return None
+
+
+def _done(answer: Response | Refused | Withdrawn | Unknown) -> Outcome:
+    return Done() if isinstance(answer, Response) else answer
+
+
+def _path(effect: AwaitedEffect, subresource: str = "") -> str:
+    return f"/api/v1/namespaces/{effect.namespace}/pods/{effect.name}{subresource}"
+
+
+def _binding(effect: Bind) -> Call:
+    return Call("pod_binding", "POST", _path(effect, "/binding"), BIND, msgspec.json.encode(binding_body(effect)))
+
+
+def _patch(effect: PatchPodStatus) -> Call:
+    body = msgspec.json.encode(status_patch(effect, meta_time(clock.wall())))
+    path = _path(effect, "/status")
+    return Call("pod_status_patch", "PATCH", path, PATCH, body, STRATEGIC_MERGE_PATCH, _PATIENCE)
+
+
+def _read(effect: ReadPod) -> Call:
+    return Call("pod_read", "GET", _path(effect), READ, patience=_PATIENCE)
