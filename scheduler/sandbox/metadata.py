@@ -8,6 +8,7 @@ from scheduler.sandbox.errors import (
     bad_request,
     field_forbidden,
     field_invalid,
+    field_too_long,
 )
 from scheduler.sandbox.fields import (
     JsonObject,
@@ -97,8 +98,7 @@ def validate_metadata(obj: JsonObject, resource: Resource) -> list[Cause]:
     for key in annotations:
         causes += qualified_name("metadata.annotations", key.lower())
     if sum(len(key) + len(value) for key, value in annotations.items()) > _ANNOTATIONS_LIMIT:
-        why = f"Too long: may not be more than {_ANNOTATIONS_LIMIT} bytes"
-        causes.append(Cause("FieldValueTooLong", why, "metadata.annotations"))
+        causes.append(field_too_long("metadata.annotations", _ANNOTATIONS_LIMIT))
     for owner in objects_at(metadata, "ownerReferences"):
         causes += _validate_owner("metadata.ownerReferences", owner)
     for index, finalizer in enumerate(strings_at(metadata, "finalizers")):

@@ -90,10 +90,6 @@ class Store:
         self._publish(collection, Change(self.revision, key, before, None, final))
         return final
 
-    def advance_revision(self) -> None:
-        """Use up a revision without a write of ours, as other writers do in a real cluster."""
-        self.revision += 1
-
     def compact(self, revision: int) -> None:
         """Forget all changes up to and including a revision; who still needs them is told that it is too late."""
         self.compacted = max(self.compacted, min(revision, self.revision))

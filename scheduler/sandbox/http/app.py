@@ -1,6 +1,5 @@
 """The aiohttp application, and a server for it on loopback. Plain HTTP; a bearer token is asked for when tokens are given."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 
@@ -12,7 +11,7 @@ from scheduler.sandbox.fields import JsonObject
 from scheduler.sandbox.http import discovery, openapi
 from scheduler.sandbox.http.bodies import answer, failure, parse_accept
 from scheduler.sandbox.http.handlers import CLUSTER, serve_objects
-from scheduler.sandbox.http.watching import CLOSING
+from scheduler.sandbox.http.watching import STREAMS, Streams
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _MAX_BODY_BYTES = 3 * 1024 * 1024  # the server's own limit
@@ -34,7 +33,7 @@ def make_app(cluster: Cluster, tokens: Collection[str] = ()) -> web.Application:
 
     app = web.Application(middlewares=[guard], client_max_size=_MAX_BODY_BYTES)
     app[CLUSTER] = cluster
-    app[CLOSING] = asyncio.Event()
+    app[STREAMS] = Streams()
     app.on_shutdown.append(_close_watches)
     for path in _PROBES:
         app.router.add_get(path, _serve_probe)
@@ -72,7 +71,7 @@ def _authenticate(request: web.Request, tokens: Collection[str]) -> None:
 
 
 async def _close_watches(app: web.Application) -> None:
-    app[CLOSING].set()
+    app[STREAMS].close()
 
 
 async def _serve_probe(_: web.Request) -> web.Response:

@@ -15,7 +15,23 @@ from scheduler.sandbox.watch import Subscription, WatchEvent
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 DEFAULT_TIMEOUT_SECONDS = 1800  # the server draws between this and twice as much
 BOOKMARK_SECONDS = 60.0
-CLOSING = web.AppKey("closing", asyncio.Event)
+
+
+class Streams:
+    """The open watches of a server, so that it can end them when it closes."""
+
+    def __init__(self) -> None:
+        self.closing = False
+        self.wakers: set[asyncio.Event] = set()
+
+    def close(self) -> None:
+        """Let every stream end in good order."""
+        self.closing = True
+        for waker in self.wakers:
+            waker.set()
+
+
+STREAMS = web.AppKey("streams", Streams)
 
 
 async def stream_watch(
@@ -25,9 +41,12 @@ async def stream_watch(
     changed = asyncio.Event()
     initial, subscription = cluster.open_watch(presenter.resource, options, changed.set)
     stream = WatchStream(request, cluster, presenter, subscription, changed)
+    wakers = request.app[STREAMS].wakers
+    wakers.add(changed)
     try:
         return await stream.run(initial)
     finally:
+        wakers.discard(changed)
         subscription.close()
 
 
@@ -55,12 +74,12 @@ class WatchStream:
         """Send until the time is over, the watch has failed or the server closes."""
         loop = asyncio.get_running_loop()
         end = loop.time() + timeout_seconds(self._request.query, DEFAULT_TIMEOUT_SECONDS)
-        closing = self._request.app[CLOSING]
+        streams = self._request.app[STREAMS]
         await self._response.prepare(self._request)
         await self._send(initial)
         if is_true(self._request.query, "sendInitialEvents"):
             await self._send([self._bookmark({INITIAL_EVENTS_END: "true"})])
-        while not self._subscription.failed and not closing.is_set():
+        while not self._subscription.failed and not streams.closing:
             self._changed.clear()
             await self._send(self._subscription.drain())
             left = end - loop.time()
