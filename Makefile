@@ -41,7 +41,7 @@ controlplane: ## build a real control plane for tests (needs Go)
 
 test-node: $(STAMP) controlplane ## run berth in containers on a real node (root; gets Debian packages)
 	tests/node/install.sh
-	$(BIN)/python -m pytest -m node $(ARGS)
+	BERTH_REQUIRE_CONTROLPLANE=1 $(BIN)/python -m pytest -m node $(ARGS)
 
 bench: $(STAMP) controlplane ## measure berth and kube-scheduler side by side (ARGS="--nodes 1000 --rounds 1")
 	$(BIN)/python -m tests.bench.cluster $(ARGS)
