@@ -69,12 +69,12 @@ class Machine:
 
     def stop(self) -> None:
         """End the kubelet, then what containers are left, then containerd; take mounts and the folder away."""
-        *others, containerd = reversed(self._processes)
-        for process in others:
+        for process in reversed(self._processes[1:]):
             process.stop()
         for task in (self._ctr("tasks", "list", "--quiet") or "").split():
             self._ctr("tasks", "delete", "--force", task)
-        containerd.stop()
+        for containerd in self._processes[:1]:
+            containerd.stop()
         for mount in reversed(_mounts_below(self.folder)):
             subprocess.run(["umount", "--lazy", mount], check=False)
         shutil.rmtree(self.folder)
