@@ -114,10 +114,10 @@ class Cluster:
             resource_version=resource_version,
         )
         page = self.list_page(resource, options)
-        return page.items, page.resource_version, page.continue_token
+        return [copy_object(item) for item in page.items], page.resource_version, page.continue_token
 
     def list_page(self, resource: str | Resource, options: ListOptions) -> Page:
-        """One page of a list, with all that a query string can say."""
+        """One page of a list, with all that a query string can say. The objects are shared and must not be changed."""
         return listing.list_page(self.registry.store, self.resource(resource), options)
 
     def update(

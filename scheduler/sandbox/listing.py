@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from scheduler.sandbox.errors import ApiError, Cause, Details, bad_request, expired, field_forbidden, internal, invalid
-from scheduler.sandbox.fields import JsonObject, copy_object
+from scheduler.sandbox.fields import JsonObject
 from scheduler.sandbox.identity import GroupResource, Key
 from scheduler.sandbox.kinds import Resource
 from scheduler.sandbox.selectors import Selection, parse_fields, parse_labels
@@ -40,7 +40,10 @@ class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Page(msgspec.Struct, frozen=True):
-    """Part of a list: objects, the version they show, the token for the next part, and how many are left if that is known."""
+    """Part of a list: objects, the version they show, the token for the next part, and how many are left if that is known.
+
+    The objects are shared with the store and must not be changed.
+    """
 
     items: list[JsonObject]
     resource_version: int
@@ -83,7 +86,7 @@ def list_page(store: Store, resource: Resource, options: ListOptions) -> Page:
             remaining = None if selection.selects else len(keys) - position
             return Page(items, revision, token, remaining)
         if selection.matches(key, objects[key]):
-            items.append(copy_object(resource.show(objects[key])))
+            items.append(resource.show(objects[key]))
     return Page(items, revision)
 
 
