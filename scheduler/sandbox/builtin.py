@@ -11,7 +11,7 @@ from scheduler.sandbox.kinds import Resource
 from scheduler.sandbox.leases import LeaseStrategy
 from scheduler.sandbox.namespaces import NamespaceStrategy
 from scheduler.sandbox.nodes import NodeStrategy
-from scheduler.sandbox.pods.strategy import PodStrategy
+from scheduler.sandbox.pods.strategy import PodStrategy, ResizeStrategy
 from scheduler.sandbox.priority import PriorityClassStrategy
 from scheduler.sandbox.selectors import FieldReader, as_text, reader
 from scheduler.sandbox.strategy import AnyName, SpecAndStatus, Strategy
@@ -71,6 +71,7 @@ CORE = (
         "Pod",
         namespaced=True,
         strategy=PodStrategy(),
+        subresource_strategies={"resize": ResizeStrategy()},
         short_names=("po",),
         categories=("all",),
         subresources=("binding", "eviction", "resize", "status"),

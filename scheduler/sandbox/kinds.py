@@ -56,6 +56,7 @@ class Resource(msgspec.Struct, frozen=True):
     kind: str
     namespaced: bool
     strategy: Strategy = Strategy()
+    subresource_strategies: Mapping[str, Strategy] = {}  # of those that have rules of their own
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     subresources: tuple[str, ...] = ()

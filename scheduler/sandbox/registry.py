@@ -34,13 +34,11 @@ from scheduler.sandbox.metadata import (
 )
 from scheduler.sandbox.namespaces import check_namespace_open
 from scheduler.sandbox.patches import Patch
-from scheduler.sandbox.pods.strategy import ResizeStrategy
 from scheduler.sandbox.store import Store
 
 _MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 _GENERATE_ATTEMPTS = 8
 _STORED_AS = {"nodes": "minions"}  # the name nodes had when their place in etcd was chosen
-RESIZE = ResizeStrategy()
 Change = Callable[[JsonObject], JsonObject]
 
 
@@ -212,14 +210,12 @@ class Registry:
 
 def _prepare_update(resource: Resource, subresource: str, new: JsonObject, old: JsonObject) -> list[Cause]:
     """Let the rules of the kind carry over and set defaults; answers what is wrong with the result."""
-    strategy = resource.strategy
+    strategy = resource.subresource_strategies.get(subresource, resource.strategy)
     causes = [*validate_metadata(new, resource), *validate_metadata_update(new, old)]
     if subresource == "status":
         strategy.prepare_status_update(new, old)
         return [*causes, *strategy.validate_status_update(new, old)]
     strategy.default(new)
-    if subresource == "resize":
-        strategy = RESIZE
     strategy.prepare_update(new, old)
     return [*causes, *strategy.validate_update(new, old)]
 
