@@ -15,7 +15,7 @@ from plugins.node_unschedulable import NodeUnschedulable
 from plugins.priority_sort import PrioritySort
 from plugins.scheduling_gates import SchedulingGates
 from plugins.taint_toleration import TaintToleration
-from scheduler.framework import Plugin
+from scheduler.framework import Plugin, PluginArgs
 
 GROUP = "berth.plugins"
 
@@ -73,6 +73,8 @@ def _load(entry: EntryPoint) -> type[Plugin]:
         raise RegistryError(f"does not implement {', '.join(sorted(loaded.__abstractmethods__))}")
     if not isinstance(getattr(loaded, "name", None), str):
         raise RegistryError("the class has no `name`")
+    if not issubclass(loaded.Args, PluginArgs):
+        raise RegistryError("its `Args` are not a subclass of scheduler.framework.PluginArgs")
     if entry.name not in ("", loaded.name):
         raise RegistryError(f"the class is named {loaded.name}, allowed: the name of the entry point")
     return loaded

@@ -7,7 +7,7 @@ import msgspec
 
 
 class ConfigError(ValueError):
-    """A configuration that cannot be used; one line for each problem, with source and field."""
+    """A configuration that cannot be used; one line for each problem, with source, line and field."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
@@ -24,7 +24,10 @@ class PluginRef:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A schedulerName with the plugins of each extension point, in call order, and their arguments."""
+    """A schedulerName with the plugins of each extension point, in call order, and their arguments.
+
+    `percentage_of_nodes_to_score` is the file's unless the profile has its own; None and 0 mean all nodes.
+    """
 
     scheduler_name: str
     plugins: Mapping[str, Sequence[PluginRef]]
@@ -45,11 +48,30 @@ class LeaderElection:
 
 
 @dataclass(frozen=True, slots=True)
+class ClientConnection:
+    """How to reach the API server. An empty kubeconfig leaves the choice to the command line and the environment."""
+
+    kubeconfig: str = ""
+    qps: float = 50.0
+    burst: int = 100
+
+
+@dataclass(frozen=True, slots=True)
 class Configuration:
-    """Everything that can be configured. `pod_max_in_unschedulable_seconds` None turns the flush off."""
+    """Everything that can be configured. `pod_max_in_unschedulable_seconds` None turns the flush off; it has no field in the
+    file, as in kube-scheduler.
+
+    `parallelism` is accepted without effect: rules work on all rows at once.
+    """
 
     profiles: Sequence[Profile]
     pod_initial_backoff_seconds: float = 1.0
     pod_max_backoff_seconds: float = 10.0
     pod_max_in_unschedulable_seconds: float | None = 300.0
     leader_election: LeaderElection = field(default_factory=LeaderElection)
+    client_connection: ClientConnection = field(default_factory=ClientConnection)
+    percentage_of_nodes_to_score: int | None = None
+    parallelism: int = 16
+    enable_profiling: bool = True
+    enable_contention_profiling: bool = True
+    delay_cache_until_active: bool = False

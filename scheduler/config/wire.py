@@ -1,83 +1,131 @@
-"""The configuration file's fields (kubescheduler.config.k8s.io/v1). Unknown fields are errors."""
+"""The configuration file's fields (kubescheduler.config.k8s.io/v1). Unknown fields are errors.
+
+Zero and empty values of leaderElection and clientConnection mean the default, as in kube-scheduler.
+"""
 
 import msgspec
 
 
-class Strict(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+class Strict(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
     """Base of all."""
 
 
-class Plugin(Strict):
+class Plugin(Strict, frozen=True):
     """An entry of an enabled or disabled list."""
 
     name: str
     weight: int | None = None
 
 
-class PluginSet(Strict):
+class PluginSet(Strict, frozen=True):
     """What a profile changes at an extension point."""
 
-    enabled: list[Plugin] = []
-    disabled: list[Plugin] = []
+    enabled: tuple[Plugin, ...] = ()
+    disabled: tuple[Plugin, ...] = ()
 
 
-class Plugins(Strict):
+class Plugins(Strict, frozen=True):
     """plugins."""
 
-    multi_point: PluginSet = msgspec.field(default_factory=PluginSet)
-    pre_enqueue: PluginSet = msgspec.field(default_factory=PluginSet)
-    queue_sort: PluginSet = msgspec.field(default_factory=PluginSet)
-    pre_filter: PluginSet = msgspec.field(default_factory=PluginSet)
-    filter: PluginSet = msgspec.field(default_factory=PluginSet)
-    post_filter: PluginSet = msgspec.field(default_factory=PluginSet)
-    pre_score: PluginSet = msgspec.field(default_factory=PluginSet)
-    score: PluginSet = msgspec.field(default_factory=PluginSet)
-    reserve: PluginSet = msgspec.field(default_factory=PluginSet)
-    permit: PluginSet = msgspec.field(default_factory=PluginSet)
-    pre_bind: PluginSet = msgspec.field(default_factory=PluginSet)
-    bind: PluginSet = msgspec.field(default_factory=PluginSet)
-    post_bind: PluginSet = msgspec.field(default_factory=PluginSet)
+    multi_point: PluginSet = PluginSet()
+    pre_enqueue: PluginSet = PluginSet()
+    queue_sort: PluginSet = PluginSet()
+    pre_filter: PluginSet = PluginSet()
+    filter: PluginSet = PluginSet()
+    post_filter: PluginSet = PluginSet()
+    pre_score: PluginSet = PluginSet()
+    score: PluginSet = PluginSet()
+    reserve: PluginSet = PluginSet()
+    permit: PluginSet = PluginSet()
+    pre_bind: PluginSet = PluginSet()
+    bind: PluginSet = PluginSet()
+    post_bind: PluginSet = PluginSet()
+    placement_generate: PluginSet = PluginSet()
+    placement_score: PluginSet = PluginSet()
+
+    def at(self, point: str) -> PluginSet:
+        """The set of an extension point, by its name in the file."""
+        position = self.__struct_encode_fields__.index(point)
+        plugin_set: PluginSet = getattr(self, self.__struct_fields__[position])
+        return plugin_set
 
 
-class PluginConfig(Strict):
-    """pluginConfig[]."""
+class PluginConfig(Strict, frozen=True):
+    """pluginConfig[]; the type of the arguments is the plugin's."""
 
     name: str
-    args: dict[str, msgspec.Raw | object] = {}
+    args: object = None
 
 
-class Profile(Strict):
+class Profile(Strict, frozen=True):
     """profiles[]."""
 
     scheduler_name: str = ""
     percentage_of_nodes_to_score: int | None = None
-    plugins: Plugins = msgspec.field(default_factory=Plugins)
-    plugin_config: list[PluginConfig] = []
+    plugins: Plugins = Plugins()
+    plugin_config: tuple[PluginConfig, ...] = ()
 
 
-class LeaderElection(Strict):
+class LeaderElection(Strict, frozen=True):
     """leaderElection."""
 
     leader_elect: bool = True
-    lease_duration: str = "15s"
-    renew_deadline: str = "10s"
-    retry_period: str = "2s"
-    resource_lock: str = "leases"
-    resource_name: str = "berth"
-    resource_namespace: str = "berth-system"
+    lease_duration: str = ""
+    renew_deadline: str = ""
+    retry_period: str = ""
+    resource_lock: str = ""
+    resource_name: str = ""
+    resource_namespace: str = ""
 
 
-class ClientConnection(Strict):
-    """clientConnection."""
+class ClientConnection(Strict, frozen=True):
+    """clientConnection. Content types are accepted: berth speaks JSON in any case."""
 
     kubeconfig: str = ""
     accept_content_types: str = ""
     content_type: str = ""
-    qps: float = 50
-    burst: int = 100
+    qps: float = 0
+    burst: int = 0
 
 
-class File(Strict):
+class ManagedResource(Strict, frozen=True):
+    """extenders[].managedResources[]."""
+
+    name: str
+    ignored_by_scheduler: bool = False
+
+
+class ExtenderTls(Strict, frozen=True):
+    """extenders[].tlsConfig."""
+
+    insecure: bool = False
+    server_name: str = ""
+    cert_file: str = ""
+    key_file: str = ""
+    ca_file: str = ""
+    cert_data: str = ""
+    key_data: str = ""
+    ca_data: str = ""
+
+
+class Extender(Strict, frozen=True):
+    """extenders[]."""
+
+    url_prefix: str
+    filter_verb: str = ""
+    preempt_verb: str = ""
+    prioritize_verb: str = ""
+    weight: int = 0
+    bind_verb: str = ""
+    enable_https: bool = msgspec.field(default=False, name="enableHTTPS")
+    tls_config: ExtenderTls | None = None
+    http_timeout: str = ""
+    node_cache_capable: bool = False
+    managed_resources: tuple[ManagedResource, ...] = ()
+    ignorable: bool = False
+
+
+class File(Strict, frozen=True):
     """The whole file."""
 
     api_version: str
@@ -86,10 +134,10 @@ class File(Strict):
     percentage_of_nodes_to_score: int | None = None
     pod_initial_backoff_seconds: int = 1
     pod_max_backoff_seconds: int = 10
-    profiles: list[Profile] = []
-    extenders: list[object] = []
-    leader_election: LeaderElection = msgspec.field(default_factory=LeaderElection)
-    client_connection: ClientConnection = msgspec.field(default_factory=ClientConnection)
+    profiles: tuple[Profile, ...] = ()
+    extenders: tuple[Extender, ...] = ()
+    leader_election: LeaderElection = LeaderElection()
+    client_connection: ClientConnection = ClientConnection()
     enable_profiling: bool = True
     enable_contention_profiling: bool = True
     delay_cache_until_active: bool = False
