@@ -79,12 +79,15 @@ def parse_labels(text: str) -> LabelSelector:
 
 
 def label_selector(obj: JsonObject) -> LabelSelector:
-    """A metav1.LabelSelector from its JSON form; an empty one matches everything."""
+    """A metav1.LabelSelector from its JSON form; an empty one matches everything. Raises ApiError 400 for a wrong operator."""
     equal = [Requirement(key, Operator.IN, (value,)) for key, value in string_map_at(obj, "matchLabels").items()]
-    expressions = [
-        Requirement(text_at(e, "key"), Operator(text_at(e, "operator")), tuple(strings_at(e, "values")))
-        for e in objects_at(obj, "matchExpressions")
-    ]
+    try:
+        expressions = [
+            Requirement(text_at(e, "key"), Operator(text_at(e, "operator")), tuple(strings_at(e, "values")))
+            for e in objects_at(obj, "matchExpressions")
+        ]
+    except ValueError as problem:
+        raise bad_request(f"invalid label selector operator: {problem}") from None
     return LabelSelector((*equal, *expressions))
 
 

@@ -64,6 +64,12 @@ async def test_a_body_that_is_no_object_is_refused(session: aiohttp.ClientSessio
             assert response.status == 400, body
 
 
+async def test_a_parameter_that_is_no_number_is_refused(session: aiohttp.ClientSession) -> None:
+    for method, name in (("GET", "limit"), ("DELETE", "gracePeriodSeconds")):
+        async with session.request(method, PODS, params={name: "many"}) as response:
+            assert response.status == 400, name
+
+
 async def test_yaml_is_taken(cluster: Cluster, session: aiohttp.ClientSession) -> None:
     manifest = "metadata: {name: p}\nspec:\n  containers: [{name: c, image: i}]\n"
     async with session.post(PODS, data=manifest, headers={"Content-Type": "application/yaml"}) as response:

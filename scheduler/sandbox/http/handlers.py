@@ -10,7 +10,7 @@ from scheduler.sandbox.errors import ApiError, Details, Status, method_not_allow
 from scheduler.sandbox.fields import integer_at, name_of, namespace_of, object_at, uid_of
 from scheduler.sandbox.http.bodies import answer, read_json, read_object, success, wanted_form
 from scheduler.sandbox.http.presenting import Presenter, ordered
-from scheduler.sandbox.http.requests import Target, is_true, parse_list_options, parse_target
+from scheduler.sandbox.http.requests import Target, is_true, number, parse_list_options, parse_target
 from scheduler.sandbox.http.reviews import review
 from scheduler.sandbox.http.watching import stream_watch
 from scheduler.sandbox.kinds import Resource
@@ -134,9 +134,8 @@ def _delete_all(request: web.Request, cluster: Cluster, target: Target, options:
 async def _delete_options(request: web.Request) -> DeleteOptions:
     """DeleteOptions from the body, or else from the query."""
     body = await read_object(request) if await request.read() else {}
-    grace = request.query.get("gracePeriodSeconds", "")
-    if grace and integer_at(body, "gracePeriodSeconds") is None:
-        body = {**body, "gracePeriodSeconds": int(grace)}
+    if "gracePeriodSeconds" in request.query and integer_at(body, "gracePeriodSeconds") is None:
+        body = {**body, "gracePeriodSeconds": number(request.query, "gracePeriodSeconds")}
     if _dry_run(request.query):
         body = {**body, "dryRun": ["All"]}
     return parse_delete_options(body)

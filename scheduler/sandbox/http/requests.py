@@ -60,7 +60,7 @@ def parse_list_options(target: Target, query: Mapping[str, str]) -> ListOptions:
         namespace=target.namespace,
         label_selector=query.get("labelSelector", ""),
         field_selector=field_selector,
-        limit=_number(query, "limit"),
+        limit=number(query, "limit"),
         continue_token=query.get("continue", ""),
         resource_version=query.get("resourceVersion", ""),
         resource_version_match=query.get("resourceVersionMatch", ""),
@@ -74,10 +74,11 @@ def is_true(query: Mapping[str, str], name: str) -> bool:
 
 def timeout_seconds(query: Mapping[str, str], default: int) -> int:
     """timeoutSeconds, or the default where it is absent or 0."""
-    return _number(query, "timeoutSeconds") or default
+    return number(query, "timeoutSeconds") or default
 
 
-def _number(query: Mapping[str, str], name: str) -> int:
+def number(query: Mapping[str, str], name: str) -> int:
+    """An integer parameter; 0 where it is absent. Raises ApiError 400."""
     text = query.get(name, "") or "0"
     try:
         return int(text)
