@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from plugins.resource_scoring import ResourceSpec, Usage
+from plugins.resource_scoring import CPU_AND_MEMORY, ResourceSpec, Usage
 from scheduler.framework import MAX_NODE_SCORE, IntArray, PluginArgs
 
 LEAST = "LeastAllocated"
@@ -44,7 +44,7 @@ class ScoringStrategy(PluginArgs, frozen=True):
     """Which strategy, and by which resources."""
 
     type: str = ""
-    resources: tuple[ResourceSpec, ...] = ()
+    resources: tuple[ResourceSpec, ...] = CPU_AND_MEMORY
     requested_to_capacity_ratio: Ratio | None = None
 
     def problems(self) -> Iterable[str]:
