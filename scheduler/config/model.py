@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import msgspec
+from scheduler.framework import PluginArgs
 
 
 class ConfigError(ValueError):
@@ -31,7 +31,7 @@ class Profile:
 
     scheduler_name: str
     plugins: Mapping[str, Sequence[PluginRef]]
-    args: Mapping[str, msgspec.Struct]
+    args: Mapping[str, PluginArgs]
     percentage_of_nodes_to_score: int | None = None
 
 
