@@ -1,0 +1,46 @@
+"""One line for each decision, at info; what is odd, at warning, and not more often than is of use."""
+
+from collections.abc import Callable
+
+import structlog
+
+from scheduler.framework import PodInfo
+from scheduler.observer import Observer
+
+_BETWEEN = 10.0
+
+log = structlog.get_logger("berth.decisions")
+
+
+class DecisionLog(Observer):
+    """An observer that writes the log."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._last: dict[str, float] = {}
+        self._unsaid: dict[str, int] = {}
+
+    def pod_bound(self, pod: PodInfo, node_name: str, attempts: int, waited: float) -> None:
+        """Say where it went."""
+        log.info("bound", pod=pod.key, uid=pod.uid, node=node_name, attempts=attempts, waited=round(waited, 3))
+
+    def pod_failed(self, pod: PodInfo, reason: str, message: str) -> None:
+        """Say why not."""
+        log.info("not placed", pod=pod.key, uid=pod.uid, reason=reason, message=message)
+
+    def kubelet_refused(self, pod: PodInfo, reason: str) -> None:
+        """Say who refused it."""
+        log.warning("refused by kubelet", pod=pod.key, uid=pod.uid, node=pod.node_name, reason=reason)
+
+    def plugin_raised(self, plugin: str, point: str, exception: Exception) -> None:
+        """Show where it broke."""
+        log.error("plugin raised", plugin=plugin, point=point, exc_info=exception)
+
+    def anomaly(self, kind: str, detail: str) -> None:
+        """Say so, and how often it was not said."""
+        now = self._clock()
+        if now - self._last.get(kind, -_BETWEEN) < _BETWEEN:
+            self._unsaid[kind] = self._unsaid.get(kind, 0) + 1
+            return
+        self._last[kind] = now
+        log.warning(kind, detail=detail, not_told=self._unsaid.pop(kind, 0))

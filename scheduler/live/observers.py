@@ -1,0 +1,61 @@
+"""Several observers as one."""
+
+from scheduler.framework import Code, PodInfo
+from scheduler.observer import Observer
+
+
+class Observers(Observer):
+    """Tells each of them what it is told, in order."""
+
+    def __init__(self, *observers: Observer) -> None:
+        self._observers = observers
+
+    def cycle_started(self, profile: str) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.cycle_started(profile)
+
+    def cycle_finished(self, profile: str, result: str) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.cycle_finished(profile, result)
+
+    def point_started(self, profile: str, point: str) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.point_started(profile, point)
+
+    def point_finished(self, profile: str, point: str, code: Code) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.point_finished(profile, point, code)
+
+    def pod_queued(self, queue: str, event: str) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.pod_queued(queue, event)
+
+    def pod_bound(self, pod: PodInfo, node_name: str, attempts: int, waited: float) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.pod_bound(pod, node_name, attempts, waited)
+
+    def pod_failed(self, pod: PodInfo, reason: str, message: str) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.pod_failed(pod, reason, message)
+
+    def kubelet_refused(self, pod: PodInfo, reason: str) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.kubelet_refused(pod, reason)
+
+    def plugin_raised(self, plugin: str, point: str, exception: Exception) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.plugin_raised(plugin, point, exception)
+
+    def anomaly(self, kind: str, detail: str) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.anomaly(kind, detail)
