@@ -74,12 +74,17 @@ class Rights:
         self._problems = problems
         self._open = set(needed)
         self._doubted = asyncio.Event()
+        self._complete = asyncio.Event()
         self._doubts: set[Right] = {*needed, *wished}
 
     @property
     def granted(self) -> bool:
         """Whether all needed rights are known to be there."""
         return not self._open
+
+    async def wait_granted(self) -> None:
+        """Return once all needed rights are known to be there."""
+        await self._complete.wait()
 
     def doubt(self, right: Right) -> None:
         """The server refused something that takes this right."""
@@ -92,6 +97,8 @@ class Rights:
             asked, self._doubts = sorted(self._doubts, key=str), set()
             for right in asked:
                 self._take(right, await self._ask(right))
+            if self.granted:
+                self._complete.set()
             # A namespace that is being deleted refuses in quick succession.
             await asyncio.sleep(_BETWEEN)
             self._doubted.clear()
