@@ -2,7 +2,9 @@
 
 import click
 
-from scheduler.cli.config import config
+from scheduler.cli.demo import demo
+from scheduler.cli.run import run
+from scheduler.cli.sandbox import sandbox
 
 
 @click.group()
@@ -10,5 +12,5 @@ def main() -> None:
     """berth schedules the pods that ask for it (spec.schedulerName)."""
 
 
-for _command in (config,):
+for _command in (run, sandbox, demo):
     main.add_command(_command)

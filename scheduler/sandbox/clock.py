@@ -1,11 +1,22 @@
-"""Virtual time: a monotonic clock that moves when told, with a wall clock beside it that may be set wrong."""
+"""Clocks of the sandbox. Virtual time: a monotonic clock that moves when told, with a wall clock that may be set wrong."""
 
 import heapq
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from typing import Protocol
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Clock(Protocol):
+    """What happens by itself in a sandbox happens by this."""
+
+    def wall(self) -> datetime:
+        """The time of day."""
+
+    def after(self, seconds: float, action: Callable[[], None]) -> None:
+        """Do something after a while."""
 
 
 class VirtualClock:

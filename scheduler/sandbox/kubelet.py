@@ -10,7 +10,7 @@ import msgspec
 
 from scheduler.framework import PodInfo
 from scheduler.objects import NodeDecoder, PodDecoder
-from scheduler.sandbox.clock import VirtualClock
+from scheduler.sandbox.clock import Clock
 from scheduler.sandbox.cluster import Cluster
 from scheduler.sandbox.errors import ApiError
 from scheduler.sandbox.fields import JsonObject, name_of, namespace_of, text_at
@@ -30,7 +30,7 @@ class Pace:
 class Kubelets:
     """The kubelets of all nodes. `refused` counts refusals by reason."""
 
-    def __init__(self, cluster: Cluster, clock: VirtualClock, pace: Pace) -> None:
+    def __init__(self, cluster: Cluster, clock: Clock, pace: Pace) -> None:
         self.refused: dict[str, int] = {}
         self.pace = pace
         self._cluster = cluster

@@ -1,0 +1,5 @@
+"""`python -m scheduler.cli` is `berth`."""
+
+from scheduler.cli import main
+
+main()
