@@ -1,0 +1,1 @@
+"""berth, as users run it, on a real API server."""
