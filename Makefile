@@ -18,6 +18,9 @@ $(STAMP): pyproject.toml requirements-dev.lock
 
 install: $(STAMP) ## make the virtual environment with pinned packages
 
+demo: $(STAMP) ## place a workload on a small in-memory cluster and explain it (KEEP=1 keeps it running)
+	$(BIN)/berth demo $(if $(KEEP),--keep)
+
 test: $(STAMP) ## run all tests that this machine can run
 	$(BIN)/python -m pytest $(ARGS)
 
@@ -62,4 +65,4 @@ kind-deploy: ## run berth in the local cluster
 kind-down: ## delete the local cluster
 	kind delete cluster --name berth
 
-.PHONY: help install test check format lock controlplane test-node bench image kind-up kind-load kind-deploy kind-down
+.PHONY: help install demo test check format lock controlplane test-node bench image kind-up kind-load kind-deploy kind-down
