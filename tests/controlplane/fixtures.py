@@ -1,8 +1,8 @@
 """pytest fixtures and hooks for the real control plane; tests/conftest.py loads them.
 
-A test that uses one of the fixtures carries the marker `controlplane` by that alone. Written out, the marker may name
-further binaries: `@pytest.mark.controlplane("kubemark")`. Without its binaries a test is skipped, or fails when
-BERTH_REQUIRE_CONTROLPLANE=1.
+A test that uses `binaries`, itself or through another fixture, carries the marker `controlplane` by that alone. Written
+out, the marker may name further binaries: `@pytest.mark.controlplane("kubemark")`. Without its binaries a test is skipped,
+or fails when BERTH_REQUIRE_CONTROLPLANE=1.
 """
 
 import os
@@ -16,8 +16,6 @@ from kubernetes.client import CoreV1Api
 from tests.controlplane.apiserver import ApiServer
 from tests.controlplane.binaries import Binaries, MissingBinaryError
 from tests.controlplane.process import tail
-
-SERVERS = ("real_apiserver", "private_apiserver")
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +53,7 @@ def private_apiserver(binaries: Binaries, tmp_path: Path) -> Iterator[ApiServer]
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if set(SERVERS) & set(getattr(item, "fixturenames", ())):
+        if "binaries" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.controlplane)
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-import yaml
 
+from tests.apiserver.audit import AuditLog
 from tests.controlplane.apiserver import ApiServer
 from tests.controlplane.binaries import Binaries
 from tests.controlplane.components import controller_manager, kube_scheduler
@@ -12,27 +12,20 @@ from tests.node.images import BERTH, Images
 from tests.node.machine import Machine
 
 PORT = 16443  # as manifests/overlays/node-test has it
-AUDIT_LOG = "audit.jsonl"
-
-
-# who asked for a Binding, as the API server saw it
-AUDIT_POLICY = {
-    "apiVersion": "audit.k8s.io/v1",
-    "kind": "Policy",
-    "omitStages": ["RequestReceived"],
-    "rules": [{"level": "Metadata", "resources": [{"group": "", "resources": ["pods/binding"]}]}, {"level": "None"}],
-}
 
 
 @pytest.fixture(scope="module")
-def cluster(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+def audit(tmp_path_factory: pytest.TempPathFactory) -> AuditLog:
+    """Who wrote what to the cluster, as its API server saw it."""
+    return AuditLog(tmp_path_factory.mktemp("audit"))
+
+
+@pytest.fixture(scope="module")
+def cluster(binaries: Binaries, audit: AuditLog, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
     """API server with every default admission plugin, controllers and kube-scheduler: what berth finds in a cluster."""
     folder = tmp_path_factory.mktemp("node")
-    policy = folder / "audit-policy.yaml"
-    policy.write_text(yaml.safe_dump(AUDIT_POLICY))
-    audit = (f"--audit-policy-file={policy}", f"--audit-log-path={folder / AUDIT_LOG}")
     with (
-        ApiServer(binaries, folder, extra=audit, admission_off=(), port=PORT) as server,
+        ApiServer(binaries, folder, extra=audit.flags, admission_off=(), port=PORT) as server,
         controller_manager(server),
         kube_scheduler(server),
     ):

@@ -1,9 +1,12 @@
 """The node runs containers, the shipped image starts on it, and the shipped manifests make a scheduler."""
 
 import pytest
-from kubernetes.client import CoreV1Api
+from kubernetes.client import AppsV1Api, CoreV1Api
 
+from tests.apiserver.audit import AuditLog
+from tests.apiserver.stage import user
 from tests.controlplane.apiserver import ApiServer
+from tests.controlplane.kubectl import KubectlError, kubectl, kustomize
 from tests.controlplane.process import wait_until
 from tests.node.images import BASE, BERTH
 from tests.node.machine import NAME, Machine
@@ -13,6 +16,7 @@ pytestmark = [
     pytest.mark.controlplane("kube-controller-manager", "kube-scheduler", "kubelet", "kubectl"),
 ]
 START_SECONDS = 60.0
+WORK = {"app": "work"}
 RESTRICTED = {
     "allowPrivilegeEscalation": False,
     "readOnlyRootFilesystem": True,
@@ -46,3 +50,25 @@ def test_the_image_runs_without_root_and_without_writing(cluster: ApiServer, mac
     )
     assert phase == "Succeeded", machine.logs("default", "help")
     assert "Usage: berth" in machine.logs("default", "help")
+
+
+def test_berth_as_shipped_binds_pods_that_then_run(cluster: ApiServer, machine: Machine, audit: AuditLog) -> None:
+    kubectl(cluster, "apply", "-f", "-", stdin=kustomize(cluster.binaries, "overlays/node-test"))
+    try:
+        kubectl(cluster, "-n", "berth-system", "wait", "deployment/berth", "--for=condition=Available", "--timeout=90s")
+    except KubectlError as error:
+        pytest.fail(f"{error}\n{machine.logs('berth-system', 'berth')}", pytrace=False)
+
+    template = {"metadata": {"labels": WORK}, "spec": {"schedulerName": "berth", "containers": [container(BASE)]}}
+    work = {"replicas": 3, "selector": {"matchLabels": WORK}, "template": template}
+    AppsV1Api(cluster.admin).create_namespaced_deployment("default", {"metadata": {"name": "work"}, "spec": work})
+
+    def running() -> set[str]:
+        pods = CoreV1Api(cluster.admin).list_namespaced_pod("default", label_selector="app=work").items
+        return {pod.metadata.name for pod in pods if pod.status.phase == "Running"}
+
+    wait_until(
+        lambda: len(running()) == 3, START_SECONDS, f"three pods Running\n{machine.logs('berth-system', 'berth')}"
+    )
+    bound = {entry["objectRef"]["name"] for entry in audit.bindings(user("berth"))}
+    assert bound == running()

@@ -1,14 +1,12 @@
 """Who is measured: kube-scheduler, berth, and the API server's own ceiling."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
 
 import aiohttp
-import yaml
 
+from tests.apiserver.stage import Berth
 from tests.bench.cluster.load import outcomes, post_all
 from tests.controlplane.apiserver import ApiServer
 from tests.controlplane.components import kube_scheduler
@@ -30,21 +28,8 @@ async def run_kube_scheduler(
 async def run_berth(
     server: ApiServer, _session: aiohttp.ClientSession, _nodes: int, _pods: int
 ) -> AsyncIterator[Process | None]:
-    config = server.folder / "berth.yaml"
-    config.write_text(
-        yaml.safe_dump(
-            {
-                "apiVersion": "kubescheduler.config.k8s.io/v1",
-                "kind": "KubeSchedulerConfiguration",
-                "leaderElection": {"leaderElect": False},
-                "profiles": [{"schedulerName": "berth"}],
-            }
-        )
-    )
     kubeconfig = server.kubeconfig(server.folder / "berth.kubeconfig")
-    berth = Path(sys.executable).parent / "berth"
-    command = [str(berth), "run", f"--config={config}", f"--kubeconfig={kubeconfig}"]
-    with Process(command, server.folder / "berth.log") as process:
+    with Berth(kubeconfig, server.folder, "berth") as process:
         yield process
 
 
