@@ -2,9 +2,8 @@
 
 import click
 
-from scheduler.cli.demo import demo
+from scheduler.cli.config import config
 from scheduler.cli.run import run
-from scheduler.cli.sandbox import sandbox
 
 
 @click.group()
@@ -12,5 +11,5 @@ def main() -> None:
     """berth schedules the pods that ask for it (spec.schedulerName)."""
 
 
-for _command in (run, sandbox, demo):
+for _command in (config, run):
     main.add_command(_command)

@@ -1,66 +1,90 @@
-"""The live driver's loop: facts into the engine, time passing, effects out. One thread, the event loop's, owns the engine."""
+"""The engine in an event loop: facts in as they come, turns that leave room for the rest, effects out.
+
+One thread, the event loop's, owns the engine. Not here: what is connected with it (parts.py), what runs when (process.py).
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence
-
-import structlog
 
 from scheduler.engine import Engine
 from scheduler.live import clock
 from scheduler.messages import Effect, Fact
 
-# Between two rounds of this many scheduling cycles the loop reads and writes; a round takes some milliseconds.
-CYCLES_A_ROUND = 16
-
-log = structlog.get_logger("berth.driver")
+# A turn takes about as long as this; then sockets, timers and the lease have their say.
+_TURN = 0.01
+_CYCLES_AT_ONCE = 4
 
 
 class Driver:
-    """Gives the engine what is observed and lets it work soon after, at most once for everything that came together."""
+    """Feeds one engine. `perform` is given each effect; `may_decide` says whether scheduling cycles may run.
 
-    def __init__(self, engine: Engine, perform: Callable[[Effect], None]) -> None:
-        self._engine = engine
+    If the engine itself raises, `failed` ends with that exception: what it knows cannot be trusted any more.
+    """
+
+    def __init__(self, engine: Engine, perform: Callable[[Effect], None], may_decide: Callable[[], bool]) -> None:
+        self.engine = engine
+        self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._perform = perform
-        self._soon: asyncio.Handle | None = None
-        self._later: asyncio.TimerHandle | None = None
+        self._may_decide = may_decide
+        self._loop = asyncio.get_running_loop()
+        self._soon = False
+        self._timer: asyncio.TimerHandle | None = None
 
     def feed(self, facts: Sequence[Fact]) -> None:
-        """Take over facts, in order. One that the engine cannot digest is reported and the next ones still count."""
-        now = clock.now()
-        for fact in facts:
-            try:
-                self._engine.handle(fact, now)
-            except Exception:
-                log.exception("a fact was not digested", fact=type(fact).__name__)
-        self._work_soon()
-
-    def stop(self) -> None:
-        """Let no more time pass for the engine."""
-        for handle in (self._soon, self._later):
-            if handle is not None:
-                handle.cancel()
-        self._soon = self._later = None
-
-    def _work_soon(self) -> None:
-        if self._soon is None:
-            self._soon = asyncio.get_running_loop().call_soon(self._work)
-
-    def _work(self) -> None:
-        self._soon = None
-        now = clock.now()
-        for effect in self._engine.advance(now, CYCLES_A_ROUND):
-            self._perform(effect)
-        self._plan(now)
-
-    def _plan(self, now: float) -> None:
-        """Come back when there is something to do: after the loop has had its turn, or at the engine's next deadline."""
-        if self._later is not None:
-            self._later.cancel()
-            self._later = None
-        deadline = self._engine.next_deadline()
-        if deadline is None:
+        """Hand over what was observed, in order."""
+        if self.failed.done():
             return
-        if deadline <= now:
-            self._work_soon()
-        else:
-            self._later = asyncio.get_running_loop().call_later(deadline - now, self._work_soon)
+        now = clock.now()
+        try:
+            for fact in facts:
+                self.engine.handle(fact, now)
+        except Exception as error:  # noqa: BLE001  kept for whoever waits for `failed`
+            self._fail(error)
+        self.wake()
+
+    def finish(self) -> None:
+        """Let what has come back take its last effects, without a further decision; for the end of the process."""
+        if not self.failed.done():
+            for effect in self.engine.advance(clock.now(), 0):
+                self._perform(effect)
+
+    def wake(self) -> None:
+        """Take a turn soon."""
+        if not self._soon and not self.failed.done():
+            self._soon = True
+            self._loop.call_soon(self._turn)
+
+    def _turn(self) -> None:
+        self._soon = False
+        if self.failed.done():
+            return
+        try:
+            self._advance()
+        except Exception as error:  # noqa: BLE001  kept for whoever waits for `failed`
+            self._fail(error)
+
+    def _advance(self) -> None:
+        """Let the engine work until it has nothing to do or the turn is over, then see when the next one is due."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        end = clock.now() + _TURN
+        while True:
+            now = clock.now()
+            cycles = _CYCLES_AT_ONCE if self._may_decide() else 0
+            for effect in self.engine.advance(now, cycles):
+                self._perform(effect)
+            deadline = self.engine.next_deadline()
+            if deadline is None or (deadline <= now and not cycles):
+                # Without leave to decide, what is due stays due: whoever gives leave wakes the loop.
+                return
+            if deadline > now:
+                self._timer = self._loop.call_later(deadline - now, self.wake)
+                return
+            if now >= end:
+                self.wake()
+                return
+
+    def _fail(self, error: Exception) -> None:
+        if not self.failed.done():
+            self.failed.set_exception(error)

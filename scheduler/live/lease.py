@@ -7,6 +7,7 @@ import asyncio
 import socket
 import uuid
 from collections.abc import Callable
+from typing import Protocol
 
 import msgspec
 import structlog
@@ -33,11 +34,57 @@ def new_identity() -> str:
     return f"{socket.gethostname()}_{uuid.uuid4()}"
 
 
-class LeaseKeeper:
-    """Holds the lease as long as it can. `gained` and `lost` are called in turn, in the loop's thread.
+class Leadership(Protocol):
+    """Whether this replica may decide and write."""
 
-    `problem` says why the lease cannot be had although nobody may hold it (a missing right, a missing namespace), else None.
-    """
+    @property
+    def problem(self) -> str | None:
+        """Why leadership cannot be had although nobody may have it, or None."""
+
+    @property
+    def holder(self) -> str:
+        """Who leads, as far as is known."""
+
+    @property
+    def tried(self) -> asyncio.Event:
+        """Set once it is known whether leadership could be had at the first try."""
+
+    def valid(self) -> bool:
+        """Whether this replica may write at this very moment."""
+
+    async def run(self) -> None:
+        """Try for it until cancelled."""
+
+    async def release(self) -> None:
+        """Give it up, after `run` was cancelled and nothing is written any more."""
+
+
+class Alone:
+    """Leadership without an election (leaderElect: false): from the start to the end."""
+
+    problem: str | None = None
+
+    def __init__(self, identity: str, gained: Callable[[], None]) -> None:
+        self.holder = identity
+        self.tried = asyncio.Event()
+        self._gained = gained
+
+    def valid(self) -> bool:
+        """Always."""
+        return True
+
+    async def run(self) -> None:
+        """Lead."""
+        self._gained()
+        self.tried.set()
+        await asyncio.Event().wait()
+
+    async def release(self) -> None:
+        """There is nothing to give up."""
+
+
+class LeaseKeeper:
+    """Holds the lease as long as it can. `gained` and `lost` are called in turn, in the loop's thread."""
 
     def __init__(
         self,
@@ -47,7 +94,8 @@ class LeaseKeeper:
         gained: Callable[[], None],
         lost: Callable[[], None],
     ) -> None:
-        self.problem: str | None = None
+        self.tried = asyncio.Event()
+        self._problem: str | None = None
         self._election = election
         self._settings = settings
         self._transport = transport
@@ -62,6 +110,11 @@ class LeaseKeeper:
         return self._election.valid(clock.now())
 
     @property
+    def problem(self) -> str | None:
+        """A missing right, a missing namespace, a server that cannot be reached; else None."""
+        return self._problem
+
+    @property
     def holder(self) -> str:
         """Who holds the lease, as last seen."""
         return self._election.holder
@@ -72,12 +125,15 @@ class LeaseKeeper:
             step = self._election.step(clock.now(), clock.wall())
             match step:
                 case Rest(until=until):
+                    self.tried.set()
                     if self._leading:
                         until = min(until, self._election.valid_until)
                     await asyncio.sleep(until - clock.now())
                 case Read() | Write():
                     await self._carry_out(step)
             self._announce()
+            if isinstance(step, Write):
+                self.tried.set()
 
     async def release(self) -> None:
         """Give the lease back if it is still held. Call it when nothing is written any more."""
@@ -166,6 +222,6 @@ class LeaseKeeper:
         return f"cannot {right}: {status.message or status.reason} (HTTP {response.status})"
 
     def _report(self, problem: str | None) -> None:
-        if problem and problem != self.problem:
+        if problem and problem != self._problem:
             log.warning(problem)
-        self.problem = problem
+        self._problem = problem

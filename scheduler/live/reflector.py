@@ -134,7 +134,9 @@ class Reflector(Generic[T]):
         self._version = version
         self.problem = None
         self._heard()
-        self._deliver([KindSynced(self.source.kind)])
+        if not self._relist.is_set():
+            # A fresh list that was asked for while this one was made must not be taken for granted.
+            self._deliver([KindSynced(self.source.kind)])
 
     async def _pages(self) -> str:
         token, fresh = "", set[str]()

@@ -1,7 +1,7 @@
 """Rights as people grant them, and whether this account has them: the API server itself is asked."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -56,6 +56,7 @@ class Rights:
     """Asks for each right once, for a missing one again every `again` seconds, and for one that is in doubt at once.
 
     What is missing is told as a problem under the right itself; without `wished` rights berth works all the same.
+    `all_granted` is set while no needed right is missing; `changed` is called when that begins or ends.
     """
 
     def __init__(
@@ -64,17 +65,19 @@ class Rights:
         needed: Sequence[Right],
         wished: Sequence[Right],
         problems: Problems,
+        changed: Callable[[], None],
         *,
         again: float,
     ) -> None:
         self._transport = transport
+        self._changed = changed
         self._again = again
-        self._needed = tuple(needed)
         self._wished = frozenset(wished)
         self._problems = problems
         self._open = set(needed)
         self._doubted = asyncio.Event()
-        self._complete = asyncio.Event()
+        self._unmet: set[Right] = set()
+        self.all_granted = asyncio.Event()
         self._doubts: set[Right] = {*needed, *wished}
 
     @property
@@ -101,23 +104,28 @@ class Rights:
                 self._complete.set()
             # A namespace that is being deleted refuses in quick succession.
             await asyncio.sleep(_BETWEEN)
-            self._doubted.clear()
-            wait = None if self.granted and not self._doubts else self._again
-            try:
-                async with asyncio.timeout(wait):
-                    await self._doubted.wait()
-            except TimeoutError:
-                self._doubts |= self._open
+            if not self._doubts:
+                self._doubted.clear()
+                await self._wait()
+
+    async def _wait(self) -> None:
+        try:
+            async with asyncio.timeout(None if self.granted else self._again):
+                await self._doubted.wait()
+        except TimeoutError:
+            self._doubts |= self._open
 
     def _take(self, right: Right, problem: str | None) -> None:
-        if problem is None:
-            self._open.discard(right)
-            self._problems.tell(f"right {right}", None)
-        elif right in self._wished:
-            log.warning("berth works without, but less is told", right=str(right), problem=problem)
-        else:
-            self._open.add(right)
-            self._problems.tell(f"right {right}", problem)
+        if right in self._wished:
+            if problem is not None and right not in self._unmet:
+                log.warning("berth works without, but less is told", right=str(right), problem=problem)
+            (self._unmet.discard if problem is None else self._unmet.add)(right)
+            return
+        self._problems.tell(f"right {right}", problem)
+        (self._open.discard if problem is None else self._open.add)(right)
+        if self.granted != self.all_granted.is_set():
+            (self.all_granted.set if self.granted else self.all_granted.clear)()
+            self._changed()
 
     async def _ask(self, right: Right) -> str | None:
         """Why the right is not known to be there, or None."""

@@ -6,13 +6,13 @@ from scheduler.messages import Kind, NodeGone, NodeSeen, PodGone, PodSeen
 from scheduler.objects import NodeDecoder, PodDecoder
 
 
-def pods(namespace: str | None) -> Source[PodInfo]:
-    """All pods that have not finished, bound ones included, in one namespace or (None) in all."""
+def pods(decoder: PodDecoder) -> Source[PodInfo]:
+    """All pods that have not finished, in all namespaces: whatever is bound counts, whoever may be scheduled."""
     return Source(
         kind=Kind.POD,
-        path=f"/api/v1/namespaces/{namespace}/pods" if namespace else "/api/v1/pods",
+        path="/api/v1/pods",
         field_selector="status.phase!=Succeeded,status.phase!=Failed",
-        decoder=PodDecoder(),
+        decoder=decoder,
         uid=lambda pod: pod.uid,
         name=lambda pod: pod.name,
         seen=PodSeen,

@@ -11,6 +11,7 @@ import pytest
 from scheduler.live.reflector import Patience, Reflector
 from scheduler.live.sources import pods
 from scheduler.messages import Fact, KindStale, KindSynced, PodGone, PodSeen
+from scheduler.objects import PodDecoder
 from tests.builders import pod_json
 from tests.live.scripted import Answer, ScriptedServer, event, forever, page, refusal, stream
 
@@ -76,7 +77,7 @@ async def watching(
             told.extend(facts)
 
         transport = server.transport(tokens)
-        reflector = Reflector(pods(None), transport, patience, deliver)
+        reflector = Reflector(pods(PodDecoder()), transport, patience, deliver)
         task = asyncio.create_task(reflector.run())
         try:
             yield Watcher(server, reflector, told)

@@ -29,7 +29,7 @@ async def test_each_missing_right_is_named_and_granting_it_is_noticed(
     token = await asyncio.to_thread(service_account, real_apiserver, real_namespace, "few", Rule(("pods",), ("list",)))
     problems = Problems()
     needed = (Right("list", "pods"), BIND, LEASE)
-    rights = Rights(connect_as(token)(), needed, (EVENTS,), problems, again=0.2)
+    rights = Rights(connect_as(token)(), needed, (EVENTS,), problems, lambda: None, again=0.2)
     running = asyncio.ensure_future(rights.run())
     await eventually(lambda: len(problems.lines()) == 2, "two rights are missing")
     assert problems.lines() == [
@@ -63,7 +63,7 @@ async def test_each_missing_right_is_named_and_granting_it_is_noticed(
 async def test_a_server_that_cannot_say_is_asked_again(api: FaultyApi, connect: Connect) -> None:
     api.fault("POST", "selfsubjectaccessreviews", answer(503), times=2)
     problems = Problems()
-    rights = Rights(connect(), (BIND,), (), problems, again=0.1)
+    rights = Rights(connect(), (BIND,), (), problems, lambda: None, again=0.1)
     running = asyncio.ensure_future(rights.run())
     await eventually(problems.lines, "it is told")
     assert problems.lines() == ["right create pods/binding in all namespaces: not known: HTTP 503"]

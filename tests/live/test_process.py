@@ -1,0 +1,223 @@
+"""A whole scheduler on an API server: it places pods, stands by, loses the lease, and ends in good order."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from plugins.registry import BUILT_IN
+from scheduler.config import Configuration, LeaderElection, default
+from scheduler.framework import Plugin
+from scheduler.live.credentials import Credentials
+from scheduler.live.parts import Options, Parts
+from scheduler.live.process import SchedulerProcess
+from scheduler.live.server import Address
+from scheduler.sandbox.fields import JsonObject, objects_at, text_at
+from tests.builders import node_json, pod_json
+from tests.controlplane.ports import free_port
+from tests.live.conftest import kubeconfig_for
+from tests.live.faulty import FaultyApi, answer, drop_after, hang
+from tests.live.waiting import eventually
+
+QUICK = LeaderElection(True, 1.0, 0.6, 0.1, "berth", "default")
+
+
+class Berth:
+    """A scheduler in this event loop."""
+
+    def __init__(self, parts: Parts, port: int) -> None:
+        self.parts = parts
+        self.url = f"http://127.0.0.1:{port}"
+        self.stop = asyncio.Event()
+        self.status = asyncio.ensure_future(SchedulerProcess(parts).run(self.stop))
+
+    async def end(self) -> int:
+        self.stop.set()
+        return await self.status
+
+    async def get(self, path: str) -> tuple[int, str]:
+        async with aiohttp.ClientSession(self.url) as session, session.get(path) as response:
+            return response.status, await response.text()
+
+    @property
+    def leads(self) -> bool:
+        return self.parts.leadership.valid() and self.parts.engine.ready
+
+
+Start = Callable[..., Berth]
+
+
+@pytest.fixture
+async def start(api: FaultyApi, tmp_path: Path) -> AsyncIterator[Start]:
+    """Starts schedulers on the in-memory API, which end with the test."""
+    running: list[Berth] = []
+
+    def make(
+        election: LeaderElection = QUICK, namespace: str = "", plugins: dict[str, type[Plugin]] | None = None
+    ) -> Berth:
+        registry = {**BUILT_IN, **(plugins or {})}
+        configuration: Configuration = replace(default(registry), leader_election=election)
+        port = free_port()
+        options = Options(configuration, registry, namespace, Address("127.0.0.1", port), 0)
+        kubeconfig = kubeconfig_for(api.url, tmp_path / "kubeconfig")
+        running.append(Berth(Parts(options, Credentials(str(kubeconfig), None)), port))
+        return running[-1]
+
+    yield make
+    for berth in running:
+        await berth.end()
+
+
+def nodes_of(api: FaultyApi) -> dict[str, str]:
+    return {text_at(p, "metadata", "name"): text_at(p, "spec", "nodeName") for p in api.cluster.list("pods")[0]}
+
+
+def events(api: FaultyApi, reason: str) -> list[str]:
+    found = api.cluster.list("events.events.k8s.io")[0]
+    return sorted(text_at(event, "regarding", "name") for event in found if event["reason"] == reason)
+
+
+def condition(api: FaultyApi, name: str) -> JsonObject:
+    conditions = objects_at(api.cluster.get("pods", "default", name), "status", "conditions")
+    return next((c for c in conditions if c["type"] == "PodScheduled"), {})
+
+
+def all_bound(api: FaultyApi) -> bool:
+    return all(nodes_of(api).values())
+
+
+async def test_pods_are_placed_with_one_binding_and_one_event_each(api: FaultyApi, start: Start) -> None:
+    for i in range(3):
+        api.cluster.create("nodes", node_json(f"n{i}"))
+    berth = start()
+    for i in range(20):
+        api.cluster.create("pods", pod_json(f"p{i}", "100m"))
+    await eventually(lambda: all_bound(api), "all are bound")
+    assert await berth.end() == 0
+    assert events(api, "Scheduled") == sorted(f"p{i}" for i in range(20))
+    assert api.count("POST", "/binding") == 20
+    assert api.count("PATCH", "/pods") == 0
+    assert text_at(api.cluster.get("leases", "default", "berth"), "spec", "holderIdentity") == ""
+
+
+async def test_a_pod_that_fits_nowhere_says_why_until_a_node_comes(api: FaultyApi, start: Start) -> None:
+    api.cluster.create("nodes", node_json("small", "1"))
+    berth = start()
+    api.cluster.create("pods", pod_json("big", "2"))
+    await eventually(lambda: condition(api, "big").get("reason") == "Unschedulable", "the condition says so")
+    assert condition(api, "big")["message"] == "0/1 nodes are available: 1 Insufficient cpu."
+    status, text = await berth.get("/why/default/big")
+    assert status == 200
+    assert "not placed: 0/1 nodes are available: 1 Insufficient cpu." in text
+    api.cluster.create("nodes", node_json("large", "4"))
+    await eventually(lambda: nodes_of(api)["big"] == "large", "it is bound")
+
+
+async def test_readiness_and_metrics_tell_of_a_scheduler_at_work(api: FaultyApi, start: Start) -> None:
+    api.cluster.create("nodes", node_json("n1"))
+    berth = start()
+    api.cluster.create("pods", pod_json("a", "1"))
+    await eventually(lambda: all_bound(api), "it is bound")
+    assert (await berth.get("/readyz"))[0] == 200
+    status, text = await berth.get("/metrics")
+    assert status == 200
+    assert 'scheduler_schedule_attempts_total{profile="berth",result="scheduled"} 1.0' in text
+    assert 'scheduler_cache_size{type="nodes"} 1.0' in text
+    assert "berth_leader 1.0" in text
+
+
+async def test_the_standby_writes_nothing_and_takes_over_when_the_leader_ends(api: FaultyApi, start: Start) -> None:
+    api.cluster.create("nodes", node_json("n1"))
+    first = start()
+    await eventually(lambda: first.leads, "the first leads")
+    second = start()
+    await eventually(lambda: second.parts.reflectors[0].lists > 0, "the second keeps up")
+    api.cluster.create("pods", pod_json("a", "1"))
+    await eventually(lambda: all_bound(api), "it is bound")
+    assert second.parts.engine.summary().bound_here == 0
+    assert await first.end() == 0
+    await eventually(lambda: second.leads, "the second leads")
+    api.cluster.create("pods", pod_json("b", "1"))
+    await eventually(lambda: all_bound(api), "the other is bound too")
+    assert second.parts.engine.summary().bound_here == 1
+    assert events(api, "Scheduled") == ["a", "b"]
+
+
+async def test_without_the_lease_nothing_is_written_and_with_it_again_work_goes_on(
+    api: FaultyApi, start: Start
+) -> None:
+    api.cluster.create("nodes", node_json("n1"))
+    berth = start()
+    await eventually(lambda: berth.leads, "it leads")
+    api.fault("PUT", "/leases", hang)
+    api.fault("GET", "/leases", hang)
+    await eventually(lambda: not berth.parts.leadership.valid(), "the lease is lost")
+    api.cluster.create("pods", pod_json("a", "1"))
+    lists = berth.parts.reflectors[0].lists
+    await eventually(lambda: berth.parts.engine.find_pod("default", "a"), "the pod is seen")
+    assert api.count("POST", "/binding") == 0
+    assert not berth.status.done()
+    api.heal()
+    await eventually(lambda: all_bound(api), "it is bound")
+    assert berth.parts.reflectors[0].lists > lists
+
+
+async def test_a_binding_whose_answer_was_lost_is_settled_and_not_sent_twice(api: FaultyApi, start: Start) -> None:
+    api.cluster.create("nodes", node_json("n1"))
+    api.fault("POST", "/binding", drop_after, times=1)
+    berth = start()
+    api.cluster.create("pods", pod_json("a", "1"))
+    await eventually(lambda: berth.parts.engine.summary().bound_here == 1, "it counts as bound")
+    await berth.end()
+    assert api.count("POST", "/binding") == 1
+    assert events(api, "Scheduled") == ["a"]
+    assert events(api, "FailedScheduling") == []
+
+
+async def test_missing_rights_keep_it_from_leading_until_they_are_there(api: FaultyApi, start: Start) -> None:
+    api.cluster.create("nodes", node_json("n1"))
+    api.cluster.create("pods", pod_json("a", "1"))
+    api.fault("POST", "selfsubjectaccessreviews", answer(503))
+    berth = start()
+    await eventually(berth.parts.problems.lines, "problems are told")
+    status, text = await berth.get("/readyz")
+    assert status == 503
+    assert "create pods/binding in all namespaces: not known: HTTP 503" in text
+    assert (await berth.get("/livez"))[0] == 200
+    assert api.count("POST", "/leases") == 0
+    api.heal()
+    await eventually(lambda: all_bound(api), "it is bound")
+
+
+async def test_only_the_pods_of_its_namespace_are_scheduled_but_all_that_are_bound_count(
+    api: FaultyApi, start: Start
+) -> None:
+    api.cluster.create("namespaces", {"metadata": {"name": "mine"}})
+    api.cluster.create("nodes", node_json("n1", "4"))
+    api.cluster.create("pods", pod_json("bound", "3", node="n1"))
+    api.cluster.create("pods", pod_json("foreign", "1"))
+    start(namespace="mine")
+    api.cluster.create("pods", pod_json("small", "1", namespace="mine"))
+    api.cluster.create("pods", pod_json("big", "2", namespace="mine"))
+    await eventually(lambda: events(api, "FailedScheduling") == ["big"], "the big one does not fit")
+    await eventually(lambda: nodes_of(api)["small"], "the small one is bound")
+    assert nodes_of(api) == {"bound": "n1", "foreign": "", "small": "n1", "big": ""}
+
+
+async def test_a_part_that_ends_ends_the_process_and_gives_the_lease_back(api: FaultyApi, start: Start) -> None:
+    berth = start()
+    await eventually(lambda: berth.leads, "it leads")
+    berth.parts.informant.tasks["watches"].cancel()
+    assert await asyncio.wait_for(berth.status, 10) == 1
+    assert text_at(api.cluster.get("leases", "default", "berth"), "spec", "holderIdentity") == ""
+
+
+async def test_without_election_it_leads_from_the_start(api: FaultyApi, start: Start) -> None:
+    api.cluster.create("nodes", node_json("n1"))
+    start(LeaderElection(leader_elect=False))
+    api.cluster.create("pods", pod_json("a", "1"))
+    await eventually(lambda: all_bound(api), "it is bound")
+    assert api.count("POST", "/leases") == 0
