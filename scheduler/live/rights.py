@@ -85,10 +85,6 @@ class Rights:
         """Whether all needed rights are known to be there."""
         return not self._open
 
-    async def wait_granted(self) -> None:
-        """Return once all needed rights are known to be there."""
-        await self._complete.wait()
-
     def doubt(self, right: Right) -> None:
         """The server refused something that takes this right."""
         self._doubts.add(right)
@@ -100,8 +96,6 @@ class Rights:
             asked, self._doubts = sorted(self._doubts, key=str), set()
             for right in asked:
                 self._take(right, await self._ask(right))
-            if self.granted:
-                self._complete.set()
             # A namespace that is being deleted refuses in quick succession.
             await asyncio.sleep(_BETWEEN)
             if not self._doubts:
