@@ -14,8 +14,8 @@ from tests.controlplane.process import wait_until
 PODS = 2000
 LEASE = {
     "leaderElect": True,
-    "leaseDuration": "4s",
-    "renewDeadline": "3s",
+    "leaseDuration": "8s",
+    "renewDeadline": "6s",
     "retryPeriod": "1s",
     "resourceNamespace": "berth-system",
 }
