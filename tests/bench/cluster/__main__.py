@@ -1,6 +1,7 @@
 """`python -m tests.bench.cluster`: alternate the contenders, and print medians and the ratio to kube-scheduler."""
 
 import asyncio
+from collections.abc import Callable
 from statistics import median
 
 import click
@@ -35,25 +36,31 @@ def main(sizes: tuple[int, ...], pods: int, rounds: int, only: tuple[str, ...]) 
         console.print(summary(f"{pods} pods on {size} nodes, {pinned_version()}, median of {rounds}", runs))
 
 
+COLUMNS: dict[str, Callable[[Run], float | None]] = {
+    "with Events": lambda run: run.pods_per_second_with_events,
+    "Events missing": lambda run: run.events_missing,
+    "CPU ms/pod": lambda run: run.cpu_ms_per_pod,
+    "server CPU ms/pod": lambda run: run.server_cpu_ms_per_pod,
+    "memory MB": lambda run: run.resident_mb,
+    "first Binding s": lambda run: run.start_seconds,
+}
+
+
 def summary(title: str, runs: dict[str, list[Run]]) -> Table:
-    table = Table("", "pods/s", "ratio", "CPU ms/pod", "server CPU ms/pod", "memory MB", "first Binding s", title=title)
+    """Medians, one row a contender."""
+    table = Table("", "pods/s", "ratio", *COLUMNS, title=title)
     speeds = {name: median(run.pods_per_second for run in of_name) for name, of_name in runs.items()}
     for name, of_name in runs.items():
-        table.add_row(
-            name,
-            f"{speeds[name]:.0f}",
-            f"{speeds[name] / speeds[REFERENCE]:.2f}" if REFERENCE in speeds else "",
-            median_of([run.cpu_ms_per_pod for run in of_name], ".2f"),
-            median_of([run.server_cpu_ms_per_pod for run in of_name], ".2f"),
-            median_of([run.resident_mb for run in of_name], ".0f"),
-            median_of([run.start_seconds for run in of_name], ".1f"),
-        )
+        ratio = f"{speeds[name] / speeds[REFERENCE]:.2f}" if REFERENCE in speeds else ""
+        medians = [median_of([column(run) for run in of_name]) for column in COLUMNS.values()]
+        table.add_row(name, f"{speeds[name]:.0f}", ratio, *medians)
     return table
 
 
-def median_of(values: list[float | None], form: str) -> str:
+def median_of(values: list[float | None]) -> str:
+    """Three digits that matter, empty for what was not measured."""
     measured = [value for value in values if value is not None]
-    return format(median(measured), form) if measured else ""
+    return f"{median(measured):.3g}" if measured else ""
 
 
 if __name__ == "__main__":

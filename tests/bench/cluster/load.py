@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+import time
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 
@@ -10,6 +11,8 @@ import aiohttp
 from tests.controlplane.apiserver import ApiServer
 
 CONNECTIONS = 32
+QUIET_SECONDS = 5.0
+EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 PODS = "/api/v1/namespaces/default/pods"
 ADDED = b'{"type":"ADDED"'  # of a watch for pods with a node: a pod that has just got one
 Request = tuple[str, dict[str, object]]  # path and body of a POST
@@ -103,3 +106,16 @@ async def _counted(lines: aiohttp.StreamReader) -> AsyncIterator[int]:
         if line.startswith(ADDED):
             count += 1
             yield count
+
+
+async def events_written(session: aiohttp.ClientSession, expected: int) -> int:
+    """Wait for one Event a pod, or until no more come; how many there are."""
+    last, since = 0, time.monotonic()
+    while last < expected and time.monotonic() - since < QUIET_SECONDS:
+        await asyncio.sleep(0.1)
+        async with session.get(EVENTS, params={"limit": "1"}, raise_for_status=True) as response:
+            answer = await response.json()
+        count = len(answer["items"]) + answer["metadata"].get("remainingItemCount", 0)
+        if count > last:
+            last, since = count, time.monotonic()
+    return last
