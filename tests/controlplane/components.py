@@ -31,8 +31,9 @@ def controller_manager(server: ApiServer, *extra: str) -> Process:
     )
 
 
-def kube_scheduler(server: ApiServer, config: Mapping[str, object] | None = None) -> Process:
-    """Start kube-scheduler with a KubeSchedulerConfiguration; `config` adds to or replaces its top-level fields.
+def kube_scheduler(server: ApiServer, config: Mapping[str, object] | None = None, *extra: str) -> Process:
+    """Start kube-scheduler with a KubeSchedulerConfiguration; `config` adds to or replaces its top-level fields, `extra` are
+    further flags.
 
     Its client limits are lifted, or else it would measure its own throttle.
     """
@@ -47,7 +48,7 @@ def kube_scheduler(server: ApiServer, config: Mapping[str, object] | None = None
     path = server.folder / "scheduler.yaml"
     path.write_text(yaml.safe_dump(document))
     return Process(
-        [server.binaries.path("kube-scheduler"), f"--config={path}", "--secure-port=0"],
+        [server.binaries.path("kube-scheduler"), f"--config={path}", "--secure-port=0", *extra],
         server.folder / "kube-scheduler.log",
     )
 
