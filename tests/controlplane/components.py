@@ -89,7 +89,7 @@ def _hollow_node(server: ApiServer, name: str, labels: Mapping[str, str], resour
             server.binaries.path("kubemark"),
             "--morph=kubelet",
             f"--name={name}",
-            f"--kubeconfig={server.kubeconfig(server.folder / 'kubemark.kubeconfig')}",
+            f"--kubeconfig={server.kubeconfig(server.folder / f'kubemark-{name}.kubeconfig')}",
             f"--kubelet-port={free_port()}",
             "--kubelet-read-only-port=0",
             "--use-host-image-service=false",
