@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from plugins.resource_names import NATIVE, is_scalar
 from scheduler.framework import CPU, MEMORY, IntArray, NodeRows, PluginArgs, PodInfo
 
@@ -50,4 +52,6 @@ def usages(pod: PodInfo, rows: NodeRows, resources: Sequence[ResourceSpec], *, w
         if spec.name not in NATIVE and not (amount and is_scalar(spec.name)):
             continue
         before = rows.nonzero_requested(spec.name) if with_defaults else rows.requested(spec.name)
-        yield Usage(rows.allocatable(spec.name), before, before + amount, spec.weight)
+        # Neither term is negative, and the sum stops at the largest int64.
+        after = np.minimum(before, _INT64_MAX - amount) + amount
+        yield Usage(rows.allocatable(spec.name), before, after, spec.weight)

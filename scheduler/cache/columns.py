@@ -41,10 +41,6 @@ class IntColumns:
         """Store one amount; more than an int64 holds is held as the largest."""
         self._writable(name)[row] = min(value, INT64_MAX)
 
-    def add(self, name: str, row: int, value: int) -> None:
-        """Add to one amount."""
-        self._writable(name)[row] += value
-
     def clear_row(self, row: int) -> None:
         """Set all amounts of a row to zero."""
         for column in self._columns.values():

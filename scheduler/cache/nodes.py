@@ -10,7 +10,7 @@ import numpy as np
 from scheduler.cache.columns import IntColumns, InternedColumn, Journal, grown
 from scheduler.cache.images import ImageIndex
 from scheduler.cache.ports import PortIndex
-from scheduler.framework import PODS, IntArray, Node, NodeInfo, PodInfo
+from scheduler.framework import CPU, MEMORY, PODS, IntArray, Node, NodeInfo, PodInfo
 from scheduler.matching import Taint
 
 _FIRST_CAPACITY = 64
@@ -145,15 +145,16 @@ class NodeTable:
         return copy
 
     def _count(self, row: int, info: NodeInfo, pod: PodInfo, sign: int) -> None:
+        """The sums are exact; columns take them over and hold at most an int64, whatever users write into their pods."""
         usage = pod.usage
         for resource, amount in usage.amounts.items():
             info.requested[resource] = info.requested.get(resource, 0) + sign * amount
-            self.requested.add(resource, row, sign * amount)
-        self.requested.add(PODS, row, sign)
+            self.requested.set(resource, row, info.requested[resource])
+        self.requested.set(PODS, row, len(info.pods))
         info.nonzero_cpu += sign * usage.nonzero_cpu
         info.nonzero_memory += sign * usage.nonzero_memory
-        self.nonzero.add("cpu", row, sign * usage.nonzero_cpu)
-        self.nonzero.add("memory", row, sign * usage.nonzero_memory)
+        self.nonzero.set(CPU, row, info.nonzero_cpu)
+        self.nonzero.set(MEMORY, row, info.nonzero_memory)
         self._note(self.usage_journal, row)
 
     def _note(self, journal: Journal, row: int) -> None:

@@ -186,3 +186,14 @@ def test_after_any_history_the_sums_are_those_made_afresh(steps: list[tuple[str,
             case "no node":
                 cache.drop_node(name)
         cache.validate()
+
+
+def test_sums_beyond_an_int64_are_exact_and_are_undone(cache: Cache) -> None:
+    for uid in ("p", "q"):
+        cache.put(pod(uid, "n1", cpu=2**63))
+    assert used(cache, "n1") == 2**64
+    assert Rows.everything(cache.nodes).requested("cpu").max() == 2**63 - 1
+    for uid in ("p", "q"):
+        cache.drop(uid)
+    assert used(cache, "n1") == 0
+    assert Rows.everything(cache.nodes).requested("cpu").max() == 0

@@ -108,6 +108,16 @@ def test_an_amount_beyond_all_nodes_is_refused_and_not_an_error() -> None:
     assert verdict(pod("p", memory="100E"), node("n")) == unresolvable("Insufficient memory")
 
 
+def test_pods_that_claim_more_than_there_is_in_the_world_take_just_all_of_their_node() -> None:
+    cluster = Cluster(node("n"), node("m"), pods=[busy(name, cpu="100E", memory="9E") for name in ("a", "b")])
+    plugin = cluster.plugin(NodeResourcesFit)
+    reasons = unschedulable("Insufficient cpu", "Insufficient memory")
+    assert cluster.verdicts(plugin, pod("p", "1", "1Gi")) == {"n": reasons, "m": SUCCESS}
+    scores = cluster.scores(plugin, pod("p"))
+    assert scores is not None
+    assert scores["n"] == 0 < scores["m"] <= 100
+
+
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
