@@ -49,6 +49,9 @@ test-node: $(STAMP) controlplane ## run berth in containers on a real node (root
 bench: $(STAMP) controlplane ## measure berth and kube-scheduler side by side (ARGS="--nodes 1000 --rounds 1")
 	$(BIN)/python -m tests.bench.cluster $(ARGS)
 
+bench-watch: $(STAMP) ## measure what following pods costs, in time and memory
+	$(BIN)/python -m tests.bench.watch $(ARGS)
+
 image: ## build the container image
 	$(DOCKER) build -t $(IMAGE) .
 
@@ -65,4 +68,4 @@ kind-deploy: ## run berth in the local cluster
 kind-down: ## delete the local cluster
 	kind delete cluster --name berth
 
-.PHONY: help install demo test check format lock controlplane test-node bench image kind-up kind-load kind-deploy kind-down
+.PHONY: help install demo test check format lock controlplane test-node bench bench-watch image kind-up kind-load kind-deploy kind-down
