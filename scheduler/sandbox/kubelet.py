@@ -13,7 +13,7 @@ from scheduler.objects import NodeDecoder, PodDecoder
 from scheduler.sandbox.clock import Clock
 from scheduler.sandbox.cluster import Cluster
 from scheduler.sandbox.errors import ApiError
-from scheduler.sandbox.fields import JsonObject, name_of, namespace_of, text_at
+from scheduler.sandbox.fields import Json, JsonObject, name_of, namespace_of, objects_at, text_at
 from scheduler.sandbox.identity import timestamp
 
 _MERGE = "application/merge-patch+json"
@@ -85,7 +85,12 @@ class Kubelets:
             self._patch(obj, {"phase": "Failed", "reason": reason, "message": f"Pod was rejected: {reason}"})
             return
         self._admitted[uid] = pod
-        self._patch(obj, {"phase": "Running", "startTime": timestamp(self._clock.wall())})
+        started = timestamp(self._clock.wall())
+        containers: list[Json] = [
+            {"name": text_at(container, "name"), "ready": True, "state": {"running": {"startedAt": started}}}
+            for container in objects_at(obj, "spec", "containers")
+        ]
+        self._patch(obj, {"phase": "Running", "startTime": started, "containerStatuses": containers})
 
     def _refusal(self, pod: PodInfo) -> str:
         """The reason a kubelet would give (pkg/kubelet/lifecycle, GeneralPredicates), or nothing."""
