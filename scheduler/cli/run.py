@@ -25,6 +25,8 @@ from scheduler.live.server import DEFAULT_PORT, Address
 # Probes come from outside the pod; elsewhere only this machine looks.
 _HOST = "0.0.0.0" if "KUBERNETES_SERVICE_HOST" in environ else "127.0.0.1"  # noqa: S104
 
+_LOOK_AGAIN = 60.0
+
 
 @click.command()
 @click.option(
@@ -60,7 +62,7 @@ def run(
         configuration = read_configuration(config, registry)
         check_lease(configuration.leader_election)
         where = "" if namespace == "all" else namespace
-        options = Options(configuration, registry, where, Address.parse(bind_address), seed)
+        options = Options(configuration, registry, where, Address.parse(bind_address), seed, _LOOK_AGAIN)
         credentials = Credentials(kubeconfig or configuration.client_connection.kubeconfig or None, context)
         status = _runner()(_work(options, credentials))
     except (SetupError, ConfigError, RegistryError) as error:

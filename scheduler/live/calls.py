@@ -19,6 +19,7 @@ from scheduler.messages import Refused, Unknown, Withdrawn
 from scheduler.objects.stream import decode_status
 
 JSON = "application/json"
+MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 
 _FIRST_PAUSE = 0.1

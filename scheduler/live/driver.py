@@ -6,6 +6,8 @@ One thread, the event loop's, owns the engine. Not here: what is connected with 
 import asyncio
 from collections.abc import Callable, Sequence
 
+import structlog
+
 from scheduler.engine import Engine
 from scheduler.live import clock
 from scheduler.messages import Effect, Fact
@@ -14,11 +16,13 @@ from scheduler.messages import Effect, Fact
 _TURN = 0.01
 _CYCLES_AT_ONCE = 4
 
+log = structlog.get_logger("berth.driver")
+
 
 class Driver:
     """Feeds one engine. `perform` is given each effect; `may_decide` says whether scheduling cycles may run.
 
-    If the engine itself raises, `failed` ends with that exception: what it knows cannot be trusted any more.
+    If the engine raises while it works, `failed` ends with that exception: it cannot go on.
     """
 
     def __init__(self, engine: Engine, perform: Callable[[Effect], None], may_decide: Callable[[], bool]) -> None:
@@ -32,14 +36,13 @@ class Driver:
 
     def feed(self, facts: Sequence[Fact]) -> None:
         """Hand over what was observed, in order."""
-        if self.failed.done():
-            return
         now = clock.now()
-        try:
-            for fact in facts:
+        for fact in facts:
+            try:
                 self.engine.handle(fact, now)
-        except Exception as error:  # noqa: BLE001  kept for whoever waits for `failed`
-            self._fail(error)
+            except Exception:
+                # One that cannot be digested must not keep the others out, now and after every restart.
+                log.exception("a fact was not digested", fact=type(fact).__name__)
         self.wake()
 
     def finish(self) -> None:
@@ -61,7 +64,7 @@ class Driver:
         try:
             self._advance()
         except Exception as error:  # noqa: BLE001  kept for whoever waits for `failed`
-            self._fail(error)
+            self.failed.set_exception(error)
 
     def _advance(self) -> None:
         """Let the engine work until it has nothing to do or the turn is over, then see when the next one is due."""
@@ -84,7 +87,3 @@ class Driver:
             if now >= end:
                 self.wake()
                 return
-
-    def _fail(self, error: Exception) -> None:
-        if not self.failed.done():
-            self.failed.set_exception(error)

@@ -10,6 +10,7 @@ from scheduler.config import Configuration
 from scheduler.engine import Engine
 from scheduler.framework import Node, Plugin, PodInfo
 from scheduler.live import clock, sources
+from scheduler.live.app import OperatorShell
 from scheduler.live.calls import Line
 from scheduler.live.client import HttpTransport
 from scheduler.live.credentials import Credentials
@@ -26,6 +27,7 @@ from scheduler.live.problems import Problems
 from scheduler.live.recorder import Recorder
 from scheduler.live.reflector import Patience, Reflector
 from scheduler.live.rights import Rights
+from scheduler.live.scheduler_object import Glance, StatusWriter
 from scheduler.live.server import Address
 from scheduler.live.vitals import Vitals
 from scheduler.messages import Bind, Effect, EffectDone, Fact, LeadershipGained, LeadershipLost, PodSeen, RecordEvent
@@ -35,12 +37,13 @@ _SLOTS = 64
 _EVENT_SLOTS = 8
 _EVENTS_KEPT = 20_000
 _ASK_AGAIN = 3.0
+_STATUS_EVERY = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to run: what the command line and the configuration file say. `namespace` is the only one that is scheduled in,
-    or empty for all.
+    or empty for all. `look_again` is how often (seconds) to look for the definition of berth's own resources.
     """
 
     configuration: Configuration
@@ -48,6 +51,7 @@ class Options:
     namespace: str
     address: Address
     seed: int
+    look_again: float
 
 
 class Parts:
@@ -97,8 +101,15 @@ class Parts:
             problems=self.problems,
             tasks={},
         )
+        self.status_writer = StatusWriter(line, self.may_write, self._glance, every=_STATUS_EVERY)
+        self.operator = OperatorShell(
+            leasing, credentials, election.resource_name, self.status_writer.seen, look_again=options.look_again
+        )
         self.registry.register(Vitals(self.informant.reading))
         ProcessCollector(registry=self.registry)
+
+    def _glance(self) -> Glance:
+        return Glance(self.leadership.holder, self.engine.summary(), self.informant.ready())
 
     def start_reflectors(self) -> Sequence[Reflector[PodInfo] | Reflector[Node]]:
         """Those to run; from now on leadership means listing again what they know."""

@@ -37,6 +37,8 @@ class SchedulerProcess:
             self._start("lease", self._lead())
             self._start("events", parts.recorder.run())
             self._start("watches", self._watch())
+            self._start("status", _dispensable("status", parts.status_writer.run()))
+            self._start("operator", _dispensable("operator", parts.operator.run()))
             ended = await self._first_end(stop)
             if ended is not None:
                 log.error("ending, for a part has ended that must run", part=ended)
@@ -100,3 +102,12 @@ class SchedulerProcess:
         task = self._tasks[name]
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+async def _dispensable(name: str, work: Coroutine[None, None, None]) -> None:
+    """What only tells about scheduling must not end it."""
+    try:
+        await work
+    except Exception:
+        log.exception("going on without a part", part=name)
+    await asyncio.Event().wait()

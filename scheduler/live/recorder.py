@@ -13,7 +13,7 @@ import msgspec
 import structlog
 
 from scheduler.live import clock
-from scheduler.live.calls import Call, Flight, Line
+from scheduler.live.calls import MERGE_PATCH, Call, Flight, Line
 from scheduler.live.client import Response
 from scheduler.live.rights import Right
 from scheduler.live.series import Aggregator, Series
@@ -22,7 +22,6 @@ from scheduler.messages import RecordEvent, Refused, Withdrawn
 CREATE = Right("create", "events", "events.k8s.io")
 PATCH = Right("patch", "events", "events.k8s.io")
 
-MERGE_PATCH = "application/merge-patch+json"
 CONTROLLER = "berth"
 _LONGEST_INSTANCE = 128
 _SWEEP_EVERY = 30.0

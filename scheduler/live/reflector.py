@@ -93,7 +93,7 @@ class Reflector(Generic[T]):
         """List and watch until cancelled; every failure is waited out."""
         while True:
             try:
-                if not self._version or self._relist.is_set():
+                while not self._version or self._relist.is_set():
                     await self._list()
                 await self._watch_until_relist()
             except ExpiredError as error:

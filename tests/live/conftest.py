@@ -10,6 +10,7 @@ import yaml
 from scheduler.live.client import HttpTransport
 from scheduler.live.credentials import Credentials
 from tests.controlplane.apiserver import ApiServer
+from tests.live.berth import Start, starter
 from tests.live.faulty import FaultyApi, serve_faulty
 
 Connect = Callable[[], HttpTransport]
@@ -58,6 +59,20 @@ async def connect_as(real_apiserver: ApiServer, tmp_path: Path) -> AsyncIterator
     """As `connect_real`, with the token of another account."""
     async with AsyncExitStack() as stack:
         yield lambda token: connector(stack, real_apiserver.kubeconfig(tmp_path / "account", token))
+
+
+@pytest.fixture
+async def start(api: FaultyApi, tmp_path: Path) -> AsyncIterator[Start]:
+    """Starts schedulers on the in-memory API, which end with the test."""
+    async with starter(kubeconfig_for(api.url, tmp_path / "kubeconfig")) as make:
+        yield make
+
+
+@pytest.fixture
+async def start_real(real_apiserver: ApiServer, tmp_path: Path) -> AsyncIterator[Start]:
+    """Starts schedulers on the real API server, which end with the test."""
+    async with starter(real_apiserver.kubeconfig(tmp_path / "kubeconfig")) as make:
+        yield make
 
 
 def connector(stack: AsyncExitStack, kubeconfig: Path) -> Connect:

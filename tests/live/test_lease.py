@@ -20,7 +20,7 @@ from tests.live.faulty import Fault, FaultyApi, answer, drop, drop_after, hang, 
 from tests.live.waiting import eventually
 
 QUICK = LeaderElection(
-    lease_duration=1.0, renew_deadline=0.6, retry_period=0.1, resource_name="berth", resource_namespace="default"
+    lease_duration=2.0, renew_deadline=1.4, retry_period=0.1, resource_name="berth", resource_namespace="default"
 )
 LEASES = "/leases"
 
@@ -114,7 +114,7 @@ async def test_a_missing_right_is_named_with_verb_resource_and_namespace(
         "half",
         Rule(("leases",), ("get",), ("coordination.k8s.io",)),
     )
-    settings = LeaderElection(True, 1.0, 0.6, 0.1, "berth", real_namespace)
+    settings = LeaderElection(True, 2.0, 1.4, 0.1, "berth", real_namespace)
     replica = Replica(connect_as(token)(), settings)
     await eventually(lambda: replica.keeper.problem, "a problem is told")
     assert replica.keeper.problem == (f"missing right: create leases.coordination.k8s.io in namespace {real_namespace}")
@@ -125,7 +125,7 @@ async def test_a_missing_right_is_named_with_verb_resource_and_namespace(
 async def test_the_real_server_takes_the_lease_as_it_is_written(
     real_apiserver: ApiServer, connect_real: Connect, real_namespace: str
 ) -> None:
-    settings = LeaderElection(True, 1.0, 0.6, 0.1, "berth", real_namespace)
+    settings = LeaderElection(True, 2.0, 1.4, 0.1, "berth", real_namespace)
     async with leading(connect_real(), settings) as first:
         second = Replica(connect_real(), settings)
         await eventually(lambda: second.keeper.holder == first.identity, "the second sees who holds it")

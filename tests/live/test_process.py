@@ -1,74 +1,15 @@
 """A whole scheduler on an API server: it places pods, stands by, loses the lease, and ends in good order."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
-from pathlib import Path
 
-import aiohttp
-import pytest
-
-from plugins.registry import BUILT_IN
-from scheduler.config import Configuration, LeaderElection, default
-from scheduler.framework import Plugin
-from scheduler.live.credentials import Credentials
-from scheduler.live.parts import Options, Parts
-from scheduler.live.process import SchedulerProcess
-from scheduler.live.server import Address
+from plugins.priority_sort import PrioritySort
+from scheduler.config import LeaderElection
+from scheduler.framework import PodInfo
 from scheduler.sandbox.fields import JsonObject, objects_at, text_at
 from tests.builders import node_json, pod_json
-from tests.controlplane.ports import free_port
-from tests.live.conftest import kubeconfig_for
+from tests.live.berth import Start
 from tests.live.faulty import FaultyApi, answer, drop_after, hang
 from tests.live.waiting import eventually
-
-QUICK = LeaderElection(True, 1.0, 0.6, 0.1, "berth", "default")
-
-
-class Berth:
-    """A scheduler in this event loop."""
-
-    def __init__(self, parts: Parts, port: int) -> None:
-        self.parts = parts
-        self.url = f"http://127.0.0.1:{port}"
-        self.stop = asyncio.Event()
-        self.status = asyncio.ensure_future(SchedulerProcess(parts).run(self.stop))
-
-    async def end(self) -> int:
-        self.stop.set()
-        return await self.status
-
-    async def get(self, path: str) -> tuple[int, str]:
-        async with aiohttp.ClientSession(self.url) as session, session.get(path) as response:
-            return response.status, await response.text()
-
-    @property
-    def leads(self) -> bool:
-        return self.parts.leadership.valid() and self.parts.engine.ready
-
-
-Start = Callable[..., Berth]
-
-
-@pytest.fixture
-async def start(api: FaultyApi, tmp_path: Path) -> AsyncIterator[Start]:
-    """Starts schedulers on the in-memory API, which end with the test."""
-    running: list[Berth] = []
-
-    def make(
-        election: LeaderElection = QUICK, namespace: str = "", plugins: dict[str, type[Plugin]] | None = None
-    ) -> Berth:
-        registry = {**BUILT_IN, **(plugins or {})}
-        configuration: Configuration = replace(default(registry), leader_election=election)
-        port = free_port()
-        options = Options(configuration, registry, namespace, Address("127.0.0.1", port), 0)
-        kubeconfig = kubeconfig_for(api.url, tmp_path / "kubeconfig")
-        running.append(Berth(Parts(options, Credentials(str(kubeconfig), None)), port))
-        return running[-1]
-
-    yield make
-    for berth in running:
-        await berth.end()
 
 
 def nodes_of(api: FaultyApi) -> dict[str, str]:
@@ -213,6 +154,25 @@ async def test_a_part_that_ends_ends_the_process_and_gives_the_lease_back(api: F
     berth.parts.informant.tasks["watches"].cancel()
     assert await asyncio.wait_for(berth.status, 10) == 1
     assert text_at(api.cluster.get("leases", "default", "berth"), "spec", "holderIdentity") == ""
+
+
+class Picky(PrioritySort):
+    """A plugin of somebody else's that cannot cope with pods of one name."""
+
+    def sort_key(self, pod: PodInfo, queued_at: float) -> tuple[float | str, ...]:
+        if pod.name == "poison":
+            raise ZeroDivisionError
+        return super().sort_key(pod, queued_at)
+
+
+async def test_a_plugin_that_raises_does_not_hold_up_other_pods(api: FaultyApi, start: Start) -> None:
+    api.cluster.create("nodes", node_json("n1"))
+    berth = start(plugins={"PrioritySort": Picky})
+    api.cluster.create("pods", pod_json("poison", "1"))
+    api.cluster.create("pods", pod_json("a", "1"))
+    await eventually(lambda: nodes_of(api)["a"], "the other is bound")
+    _, text = await berth.get("/metrics")
+    assert 'berth_plugin_exceptions_total{extension_point="QueueSort",plugin="PrioritySort"}' in text
 
 
 async def test_without_election_it_leads_from_the_start(api: FaultyApi, start: Start) -> None:

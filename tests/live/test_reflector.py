@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from scheduler.live.reflector import Patience, Reflector
 from scheduler.live.sources import pods
@@ -230,3 +231,25 @@ async def test_a_fresh_list_can_be_asked_for_in_the_middle_of_a_watch() -> None:
         await watcher.until(lambda: len(watcher.watched_from()) == 2)
         assert watcher.pods() == {}
         assert watcher.lists() == 2
+
+
+async def test_a_list_that_was_begun_before_a_fresh_one_was_asked_for_does_not_count_as_that() -> None:
+    """Otherwise a new leader might decide on what was read before it led (BR-139)."""
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(request: web.Request) -> web.StreamResponse:
+        asked.set()
+        await go_on.wait()
+        return await page(a_pod("a", "5"))(request)
+
+    async with watching(slow, page(a_pod("a", "5"), version="40"), stream(then=forever)) as watcher:
+        await asked.wait()
+        watcher.reflector.relist()
+        go_on.set()
+        await watcher.until(lambda: bool(watcher.watched_from()))
+        assert watcher.watched_from() == ["40"]
+        assert [type(fact) for fact in watcher.told if not isinstance(fact, PodSeen)] == [
+            KindStale,
+            KindStale,
+            KindSynced,
+        ]
