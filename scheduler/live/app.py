@@ -5,6 +5,7 @@ Without the definition of the resources it looks for them once in a while.
 """
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable, Mapping
 
@@ -89,6 +90,8 @@ class OperatorShell:
             await asyncio.to_thread(thread.join, _ENDS_WITHIN)
 
     async def _operate(self, stop: threading.Event) -> None:
+        # It would warn that it takes no signals in this thread, which is as it should be.
+        logging.getLogger("kopf._core.reactor.running").setLevel(logging.ERROR)
         registry = kopf.OperatorRegistry()
 
         @kopf.on.login(registry=registry)

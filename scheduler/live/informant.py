@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from scheduler.engine import Engine
@@ -19,7 +19,9 @@ from scheduler.live.vitals import Reading
 
 @dataclass(slots=True)
 class Informant:
-    """The parts, and the tasks they run in, by name. `stopping` is set once the process is on its way out."""
+    """The parts, and the tasks they run in, by name. `stopping` is set once the process is on its way out; `started` is a time
+    of the event loop.
+    """
 
     engine: Engine
     reflectors: Sequence[Reflector[PodInfo] | Reflector[Node]]
@@ -29,6 +31,7 @@ class Informant:
     problems: Problems
     tasks: dict[str, "asyncio.Task[None]"]
     stopping: bool = False
+    started: float = field(default_factory=lambda: asyncio.get_running_loop().time())
 
     def alive(self) -> Sequence[Check]:
         """Whether everything that must run does."""
@@ -60,7 +63,7 @@ class Informant:
         """What metrics read off."""
         now = asyncio.get_running_loop().time()
         waiting = {**self.dispatcher.queued(), "event": self.recorder.queued}
-        ages = {r.source.kind.value: now - r.last_heard if r.last_heard else now for r in self.reflectors}
+        ages = {r.source.kind.value: now - max(r.last_heard, self.started) for r in self.reflectors}
         return Reading(
             summary=self.engine.summary(),
             staleness=ages,

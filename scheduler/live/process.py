@@ -32,7 +32,8 @@ class SchedulerProcess:
         """Work until `stop` is set or something that must run has ended; answers the exit status."""
         parts = self._parts
         async with serve(parts.address, parts.informant, parts.registry) as address:
-            log.info("serving", host=address.host, port=address.port)
+            profiles = sorted(parts.engine.summary().profiles)
+            log.info("started", health=f"{address.host}:{address.port}", profiles=profiles)
             self._start("rights", parts.rights.run())
             self._start("lease", self._lead())
             self._start("events", parts.recorder.run())
