@@ -1,5 +1,6 @@
 """HTTP to the API server: three methods over one aiohttp session. What is sent and what an answer means is others' business."""
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -53,6 +54,15 @@ class ConnectionSource(Protocol):
         """The connection as it is now. Raises SetupError."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Request:
+    method: str
+    path: str
+    body: bytes | None
+    content_type: str
+    limit: float
+
+
 class HttpTransport:
     """A session of its own for each purpose, so that one that is busy does not hold up another."""
 
@@ -61,6 +71,7 @@ class HttpTransport:
         self._connections = connections
         self._connection: Connection | None = None
         self._session: aiohttp.ClientSession | None = None
+        self._loading = asyncio.Lock()
 
     async def call(
         self,
@@ -72,19 +83,21 @@ class HttpTransport:
         limit: float = 30.0,
     ) -> Response:
         """One request; after a 401 the credentials are read again and the request is sent once more."""
-        response = await self._once(method, path, body, content_type, limit)
+        request = _Request(method, path, body, content_type if body is not None else "", limit)
+        connection = await self._ready()
+        response = await self._once(request, connection)
         if response.status == 401:
-            self._connection = None
-            response = await self._once(method, path, body, content_type, limit)
+            self._forget(connection)
+            response = await self._once(request, await self._ready())
         return response
 
     @asynccontextmanager
     async def stream(self, path: str, *, read_timeout: float) -> AsyncIterator[AsyncIterator[bytes]]:
         """A streamed answer; silence for longer than `read_timeout` ends it."""
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT, sock_read=read_timeout)
-        session, connection = await self._ready()
+        connection = await self._ready()
         try:
-            async with session.get(
+            async with self._open_session().get(
                 connection.server + path,
                 headers=_headers(connection, ""),
                 timeout=timeout,
@@ -94,7 +107,7 @@ class HttpTransport:
             ) as answer:
                 if answer.status != 200:
                     if answer.status == 401:
-                        self._connection = None
+                        self._forget(connection)
                     raise _refused(answer.status, await answer.read(), answer.headers)
                 yield answer.content.iter_any()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -105,15 +118,14 @@ class HttpTransport:
         if self._session is not None:
             await self._session.close()
 
-    async def _once(self, method: str, path: str, body: bytes | None, content_type: str, limit: float) -> Response:
-        session, connection = await self._ready()
-        timeout = aiohttp.ClientTimeout(total=limit, sock_connect=min(limit, _CONNECT_TIMEOUT))
+    async def _once(self, request: _Request, connection: Connection) -> Response:
+        timeout = aiohttp.ClientTimeout(total=request.limit, sock_connect=min(request.limit, _CONNECT_TIMEOUT))
         try:
-            async with session.request(
-                method,
-                connection.server + path,
-                data=body,
-                headers=_headers(connection, content_type if body is not None else ""),
+            async with self._open_session().request(
+                request.method,
+                connection.server + request.path,
+                data=request.body,
+                headers=_headers(connection, request.content_type),
                 timeout=timeout,
                 ssl=connection.ssl,
                 server_hostname=connection.server_name,
@@ -123,16 +135,26 @@ class HttpTransport:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _no_answer(connection.server, error) from error
 
-    async def _ready(self) -> tuple[aiohttp.ClientSession, Connection]:
+    def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
             connector = aiohttp.TCPConnector(limit=self._connections)
             self._session = aiohttp.ClientSession(connector=connector, headers=_HEADERS)
-        if self._connection is None:
-            try:
-                self._connection = await self._credentials.load()
-            except SetupError as error:
-                raise NoAnswerError(str(error), sent=False) from error
-        return self._session, self._connection
+        return self._session
+
+    async def _ready(self) -> Connection:
+        """The connection to use. Many calls may need a new one at once, but it is read once."""
+        async with self._loading:
+            if self._connection is None:
+                try:
+                    self._connection = await self._credentials.load()
+                except SetupError as error:
+                    raise NoAnswerError(str(error), sent=False) from error
+            return self._connection
+
+    def _forget(self, used: Connection) -> None:
+        """These credentials were not accepted; newer ones may be there already."""
+        if self._connection is used:
+            self._connection = None
 
 
 def _headers(connection: Connection, content_type: str) -> dict[str, str]:

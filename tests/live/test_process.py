@@ -8,7 +8,7 @@ from scheduler.framework import PodInfo
 from scheduler.sandbox.fields import JsonObject, objects_at, text_at
 from tests.builders import node_json, pod_json
 from tests.live.berth import Start
-from tests.live.faulty import FaultyApi, answer, drop_after, hang
+from tests.live.faulty import FaultyApi, answer, drop_after, hang, held_until
 from tests.live.waiting import eventually
 
 
@@ -146,6 +146,23 @@ async def test_only_the_pods_of_its_namespace_are_scheduled_but_all_that_are_bou
     await eventually(lambda: events(api, "FailedScheduling") == ["big"], "the big one does not fit")
     await eventually(lambda: nodes_of(api)["small"], "the small one is bound")
     assert nodes_of(api) == {"bound": "n1", "foreign": "", "small": "n1", "big": ""}
+
+
+async def test_a_stop_lets_end_what_was_sent_and_tells_of_it(api: FaultyApi, start: Start) -> None:
+    release = asyncio.Event()
+    api.fault("POST", "/binding", held_until(release))
+    api.cluster.create("nodes", node_json("n1"))
+    berth = start()
+    api.cluster.create("pods", pod_json("a", "1"))
+    await eventually(lambda: api.count("POST", "/binding") == 1, "the binding is sent")
+    ending = asyncio.ensure_future(berth.end())
+    await eventually(lambda: berth.parts.informant.stopping, "it is stopping")
+    api.cluster.create("pods", pod_json("late", "1"))
+    release.set()
+    assert await ending == 0
+    assert nodes_of(api) == {"a": "n1", "late": ""}
+    assert events(api, "Scheduled") == ["a"]
+    assert text_at(api.cluster.get("leases", "default", "berth"), "spec", "holderIdentity") == ""
 
 
 async def test_a_part_that_ends_ends_the_process_and_gives_the_lease_back(api: FaultyApi, start: Start) -> None:
