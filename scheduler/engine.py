@@ -124,9 +124,7 @@ class Engine:
             case NodeSeen(node=node):
                 state.see_node(node)
             case NodeGone(name=name, uid=uid):
-                known = state.cache.nodes.by_name(name)
-                if known is not None and known.node.uid == uid:
-                    state.lose_node(name)
+                state.lose_node(name, uid)
             case EffectDone(effect_id=effect_id, outcome=outcome):
                 self._effect_done(effect_id, outcome)
             case KindSynced(kind=kind):

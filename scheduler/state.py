@@ -120,9 +120,7 @@ class State:
         """A pod is gone: deleted, or finished. Harmless for a pod never seen. Answers the pod if it was bound here and had
         not been seen to run, for then its kubelet may have refused it.
         """
-        self._gone[uid] = None
-        if len(self._gone) > _TOMBSTONES:
-            self._gone.popitem(last=False)
+        self._bury(uid)
         entry = self.queue.remove(uid)
         promised = self.nominator.node_of(uid)
         self.nominator.clear(uid)
@@ -218,10 +216,12 @@ class State:
     def see_node(self, node: Node) -> None:
         """A node was added or has changed."""
         known = self.cache.nodes.by_name(node.name)
-        if known is not None and known.node.resource_version == node.resource_version and known.node.uid == node.uid:
+        if node.uid in self._gone or (
+            known is not None and known.node.uid == node.uid and not _newer(node, known.node)
+        ):
             return
         if known is not None and known.node.uid != node.uid:
-            self.lose_node(node.name)
+            self.lose_node(node.name, known.node.uid)
         old = self.cache.put_node(node)
         self.holds.release(node.name, self.now)
         if old is None:
@@ -230,16 +230,26 @@ class State:
         for event in node_changes(old, node):
             self.wake(event, old, node)
 
-    def lose_node(self, name: str) -> None:
-        """A node is gone."""
+    def lose_node(self, name: str, uid: str) -> None:
+        """The node of this UID is gone; harmless if it is not known, or another one has its name."""
+        self._bury(uid)
+        known = self.cache.nodes.by_name(name)
+        if known is None or known.node.uid != uid:
+            return
         self.holds.settle(name)
         old = self.cache.drop_node(name)
         if old is not None:
             self.wake(NODE_DELETE, old, None)
 
+    def _bury(self, uid: str) -> None:
+        """A UID never comes back: what is still heard of it is late."""
+        self._gone[uid] = None
+        if len(self._gone) > _TOMBSTONES:
+            self._gone.popitem(last=False)
 
-def _newer(seen: PodInfo, known: PodInfo) -> bool:
-    """Whether this version of a pod is later than the known one (resource versions are comparable: KEP-5504)."""
+
+def _newer(seen: PodInfo | Node, known: PodInfo | Node) -> bool:
+    """Whether this version of an object is later than the known one (resource versions are comparable: KEP-5504)."""
     if seen.resource_version.isdigit() and known.resource_version.isdigit():
         return int(seen.resource_version) > int(known.resource_version)
     return seen.resource_version != known.resource_version

@@ -1,0 +1,1 @@
+"""What always holds, whatever happens."""
