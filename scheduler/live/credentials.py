@@ -47,7 +47,7 @@ class Credentials:
         return Connection(
             server=str(configuration.host).rstrip("/"),
             ssl=self._ssl(configuration, source),
-            authorization=str(configuration.api_key.get("BearerToken", "")),
+            authorization=str(configuration.api_key.get("BearerToken", "")).strip(),
             server_name=configuration.tls_server_name,
             proxy=configuration.proxy,
             source=source,
