@@ -274,7 +274,12 @@ def undo(state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo,
 
 
 def give_back(state: State, entry: QueueEntry, failure: NotPlaced) -> None:
-    """Queue again what could not be placed, first of all; then say so, to people and to autoscalers."""
+    """Queue again what could not be placed, first of all; then say so, to people and to autoscalers.
+
+    Nobody wants to hear of a pod that is being deleted, and it is not tried again.
+    """
+    if entry.lead.terminating and state.queue.get(entry.key) is entry:
+        state.queue.remove(entry.key)
     if state.queue.get(entry.key) is not entry:
         if failure.freed:
             state.wake(ASSIGNED_POD_DELETE, entry.lead, None)

@@ -161,7 +161,7 @@ class Engine:
     def next_deadline(self) -> float | None:
         """When `advance` has something to do without further facts; a time in the past means at once, None never."""
         state = self.state
-        if state.effects:
+        if state.effects or state.permits.resolved:
             return 0.0
         times = [self._sleeping[0][0] if self._sleeping else None]
         times.append(state.permits.next_deadline())

@@ -1,11 +1,12 @@
 """A cluster with a scheduler in virtual time. Every step is followed by the invariants (INV-1 to INV-11 of the bug reports)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from plugins.registry import load_registry
 from scheduler.config import Configuration, load
 from scheduler.engine import Engine
-from scheduler.framework import PodInfo
+from scheduler.framework import Plugin, PodInfo
 from scheduler.messages import Bind, PatchPodStatus, RecordEvent
 from scheduler.observer import Observer
 from scheduler.sandbox.clock import VirtualClock
@@ -44,8 +45,15 @@ class Notes(Observer):
 class World:
     """The sandbox with names instead of objects. Nothing runs before `start`."""
 
-    def __init__(self, configuration: Configuration | None = None, *, seed: int = 1, kubelet: bool = False) -> None:
-        registry = load_registry()
+    def __init__(
+        self,
+        configuration: Configuration | None = None,
+        *,
+        registry: Mapping[str, type[Plugin]] | None = None,
+        seed: int = 1,
+        kubelet: bool = False,
+    ) -> None:
+        registry = registry or load_registry()
         self.clock = VirtualClock()
         self.cluster = Cluster(self.clock.wall, seed)
         self.faults = Faults()
