@@ -83,6 +83,7 @@ async def test_the_standby_writes_nothing_and_takes_over_when_the_leader_ends(ap
     await eventually(lambda: second.leads, "the second leads")
     api.cluster.create("pods", pod_json("b", "1"))
     await eventually(lambda: all_bound(api), "the other is bound too")
+    assert await second.end() == 0
     assert second.parts.engine.summary().bound_here == 1
     assert events(api, "Scheduled") == ["a", "b"]
 
