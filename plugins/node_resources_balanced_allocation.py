@@ -93,18 +93,25 @@ def _deviation(fractions: Sequence[Fractions], there: Sequence[BoolArray], count
     Two are taken by the short formula and more are summed in the order given, so that floats round as kube-scheduler's do.
     """
     number = np.zeros(count, np.int64)
-    total = np.zeros(count, np.float64)
     lowest = np.full(count, np.inf)
     highest = np.full(count, -np.inf)
     for fraction, has in zip(fractions, there, strict=True):
         number += has
-        total += np.where(has, fraction, 0.0)
         lowest = np.minimum(lowest, np.where(has, fraction, np.inf))
         highest = np.maximum(highest, np.where(has, fraction, -np.inf))
-    divisor = np.maximum(number, 1)
-    mean = total / divisor
-    squares = np.zeros(count, np.float64)
+    deviation = np.where(number < 2, 0.0, (highest - lowest) / 2)
+    if len(fractions) > 2:
+        deviation = np.where(number > 2, _deviation_of_many(fractions, there, np.maximum(number, 1)), deviation)
+    return deviation
+
+
+def _deviation_of_many(fractions: Sequence[Fractions], there: Sequence[BoolArray], number: IntArray) -> Fractions:
+    total = np.zeros(len(number), np.float64)
+    for fraction, has in zip(fractions, there, strict=True):
+        total += np.where(has, fraction, 0.0)
+    mean = total / number
+    squares = np.zeros(len(number), np.float64)
     for fraction, has in zip(fractions, there, strict=True):
         squares += np.where(has, (fraction - mean) * (fraction - mean), 0.0)
-    several = np.where(number == 2, (highest - lowest) / 2, np.sqrt(squares / divisor))
-    return np.where(number < 2, 0.0, several)
+    deviation: Fractions = np.sqrt(squares / number)
+    return deviation
