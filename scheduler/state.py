@@ -107,7 +107,8 @@ class State:
 
     def see_pod(self, pod: PodInfo) -> None:
         """A pod was added or has changed."""
-        if pod.uid in self._gone:
+        known = self._known(pod.uid)
+        if pod.uid in self._gone or (known is not None and not _newer(pod, known)):
             return
         if pod.terminal:
             self._finish(pod)
@@ -149,8 +150,6 @@ class State:
             self.note_refusal(pod, placement.node_name)
 
     def _see_bound(self, pod: PodInfo) -> None:
-        if (known := self.cache.bound_pods().get(pod.uid)) is not None and not _newer(pod, known):
-            return
         self.queue.remove(pod.uid)
         promised = self.nominator.clear(pod.uid)
         self.permits.reject(pod.uid, f"the pod was bound to {pod.node_name} meanwhile")
@@ -188,8 +187,6 @@ class State:
                 self.tell(pod, "queued")
             return
         known = entry.members[pod.uid]
-        if not _newer(pod, known):
-            return
         self._see_promise(pod)
         if placement is not None:
             self.cache.reassume(pod)
@@ -240,6 +237,14 @@ class State:
         old = self.cache.drop_node(name)
         if old is not None:
             self.wake(NODE_DELETE, old, None)
+
+    def _known(self, uid: str) -> PodInfo | None:
+        """The version of a pod that is known: what comes late, or once more, must not undo it."""
+        placement = self.cache.placement(uid)
+        if placement is not None:
+            return placement.pod
+        entry = self.queue.get(uid)
+        return None if entry is None else entry.members.get(uid)
 
     def _bury(self, uid: str) -> None:
         """A UID never comes back: what is still heard of it is late."""

@@ -10,9 +10,10 @@ pod signature and rejecting plugins.
 """
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import count
+from typing import NamedTuple
 
 from scheduler.framework import Action, ClusterEvent, EventResource, PodInfo
 from scheduler.observer import Observer
@@ -47,7 +48,12 @@ class Move(Enum):
     AT_ONCE = 2
 
 
-Bucket = tuple[str, int, frozenset[str], frozenset[str]]
+class Cause(NamedTuple):
+    """Who refused: the plugins of a profile."""
+
+    profile: str
+    rejectors: frozenset[str]
+    pending: frozenset[str]
 
 
 class SchedulingQueue:
@@ -65,7 +71,7 @@ class SchedulingQueue:
         self._arrivals: deque[tuple[int, QueueEntry]] = deque()
         self._rejected_backoff = EntryHeap()
         self._error_backoff = EntryHeap()
-        self._stuck: EntryIndex[Bucket] = EntryIndex()
+        self._stuck: dict[Cause, EntryIndex[int]] = {}
         self._gated: EntryIndex[tuple[str, str]] = EntryIndex()
         self._sizes: Counter[Part] = Counter()
         self._in_flight = InFlight()
@@ -180,19 +186,40 @@ class SchedulingQueue:
         """
         seen = SeenEvent(event, change)
         self._in_flight.note(seen)
-        for bucket in self._stuck.index_keys():
-            first = self._stuck.first(bucket)
-            if first is None or (at_most is not None and first.lead.spec.priority > at_most):
-                continue
-            move = self._verdict(first, seen)
-            if move is not Move.STAY:
-                for entry in self._stuck.group(bucket):
-                    if entry.key != excluding:
-                        self._admit(entry, move, event.label, now)
+        for cause, stuck in list(self._stuck.items()):
+            if self._concerns(event, cause):
+                for signature in stuck.index_keys():
+                    self._wake_alike(stuck, signature, seen, now, at_most=at_most, excluding=excluding)
         for gate in self._gated.index_keys():
             if self._rules[gate[0]].listens(gate[1], event):
                 for entry in self._gated.group(gate):
                     self._admit(entry, Move.AT_ONCE, event.label, now)
+
+    def _concerns(self, event: ClusterEvent, cause: Cause) -> bool:
+        """Whether any of the plugins that refused has registered for the event; most events concern few of what waits."""
+        rules = self._rules[cause.profile]
+        return any(rules.listens(plugin, event) for plugin in cause.rejectors | cause.pending)
+
+    def _wake_alike(
+        self,
+        stuck: EntryIndex[int],
+        signature: int,
+        seen: SeenEvent,
+        now: float,
+        *,
+        at_most: int | None,
+        excluding: str | None,
+    ) -> None:
+        """Ask the hints once for all entries of a signature that the same plugins refused."""
+        first = stuck.first(signature)
+        if first is None or (at_most is not None and first.lead.spec.priority > at_most):
+            return
+        move = self._verdict(first, seen)
+        if move is Move.STAY:
+            return
+        for entry in stuck.group(signature):
+            if entry.key != excluding:
+                self._admit(entry, move, seen.event.label, now)
 
     def activate(self, key: str, now: float) -> bool:
         """Make an entry active whatever refused it; False if it does not wait."""
@@ -217,7 +244,7 @@ class SchedulingQueue:
         """Each entry is in one part, and each part holds what it says (INV-2)."""
         counted = Counter(entry.part for entry in self._entries.values())
         assert counted == +self._sizes, f"sizes of the parts are off: {counted} counted, {self._sizes} kept"
-        stuck = {entry.key for entry in self._stuck}
+        stuck = {entry.key for entry in self._unschedulable()}
         gated = {entry.key for entry in self._gated}
         for key, entry in self._entries.items():
             assert (key in stuck) == (entry.part is Part.UNSCHEDULABLE), f"{key} is {entry.part} but in the wrong index"
@@ -299,7 +326,7 @@ class SchedulingQueue:
 
     def _flush(self, before: float, now: float) -> None:
         """The safety net: what has waited too long is tried again though no event said so."""
-        overdue = [entry for entry in self._stuck if entry.queued_at < before]
+        overdue = [entry for entry in self._unschedulable() if entry.queued_at < before]
         for entry in overdue:
             entry.flushed = True
             self._admit(entry, Move.AFTER_BACKOFF, UNSCHEDULABLE_TIMEOUT.label, now)
@@ -315,7 +342,7 @@ class SchedulingQueue:
     def _place(self, entry: QueueEntry, part: Part, now: float) -> None:
         """The one way from part to part."""
         if entry.part is Part.UNSCHEDULABLE:
-            self._stuck.discard(entry)
+            self._release(entry)
         elif entry.part is Part.GATED:
             self._gated.discard(entry)
         self._sizes[entry.part] -= 1
@@ -336,14 +363,23 @@ class SchedulingQueue:
                 heap.push((entry.backoff_until, *self._order(entry)), entry)
                 heap.compact(self._sizes[Part.BACKOFF])
             case Part.UNSCHEDULABLE:
-                self._stuck.add(_bucket(entry), entry)
+                cause = Cause(entry.profile, entry.rejectors, entry.pending)
+                self._stuck.setdefault(cause, EntryIndex()).add(entry.lead.template.signature, entry)
             case Part.GATED:
                 self._gated.add((entry.profile, entry.gated_by), entry)
+
+    def _unschedulable(self) -> Iterator[QueueEntry]:
+        for stuck in self._stuck.values():
+            yield from stuck
+
+    def _release(self, entry: QueueEntry) -> None:
+        """Take an entry out from under what it was refused for; `rejectors` change only while it is in flight."""
+        cause = Cause(entry.profile, entry.rejectors, entry.pending)
+        stuck = self._stuck[cause]
+        stuck.discard(entry)
+        if not stuck:
+            del self._stuck[cause]
 
     def _order(self, entry: QueueEntry) -> tuple[object, ...]:
         lead = entry.lead
         return (self._rules[entry.profile].sort_key(lead, entry.queued_at), lead.created, entry.sequence)
-
-
-def _bucket(entry: QueueEntry) -> Bucket:
-    return (entry.profile, entry.lead.template.signature, entry.rejectors, entry.pending)

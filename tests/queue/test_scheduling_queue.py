@@ -49,7 +49,9 @@ class PriorityRules:
         return SUCCESS
 
     def listens(self, plugin: str, event: ClusterEvent) -> bool:
-        return plugin == "Gates" and event.resource is EventResource.UNSCHEDULED_POD
+        if plugin == "Gates":
+            return event.resource is EventResource.UNSCHEDULED_POD
+        return event.resource is EventResource.NODE or plugin == "Fit"
 
     def helps(self, plugin: str, event: ClusterEvent, pod: PodInfo, change: tuple[object, object]) -> bool:
         self.asked.append((plugin, pod.uid))
