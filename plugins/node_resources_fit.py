@@ -119,11 +119,20 @@ class NodeResourcesFit(PreFilter, RowFilter, PreScore, RowScore):
         return is_extended(name) and (name in self._ignored or group_of(name) in self._ignored_groups)
 
     def _frees(self, pod: PodInfo, old: object, new: object) -> bool:
-        """A pod that goes frees at least its place; one that shrinks must free what the waiting pod asks for."""
-        if not isinstance(old, PodInfo) or not isinstance(new, PodInfo):
+        """A pod that goes or shrinks frees room on its node, and only there: it helps if the waiting pod fits there now.
+
+        A promise that was taken back, or a decision that was undone, is about a pod without a node: that may be anywhere.
+        """
+        if not isinstance(old, PodInfo) or not old.node_name:
             return True
-        before, after = old.usage.amounts, new.usage.amounts
-        return any(before.get(name, 0) > after.get(name, 0) for name, _ in self._checked(pod))
+        if isinstance(new, PodInfo):
+            before, after = old.usage.amounts, new.usage.amounts
+            if not any(before.get(name, 0) > after.get(name, 0) for name, _ in self._checked(pod)):
+                return False
+        info = self.handle.node(old.node_name)
+        if info is None or len(info.pods) >= info.node.allocatable.get(PODS, 0):
+            return False
+        return all(info.free(name) >= amount for name, amount in self._checked(pod))
 
     def _has_grown(self, pod: PodInfo, old: object, new: object) -> bool:
         """The node could hold the pod if it were empty, and has more than before of what counts."""

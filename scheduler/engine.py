@@ -17,7 +17,7 @@ from scheduler.cache.cache import Cache
 from scheduler.cache.rows import Rows
 from scheduler.config import Configuration
 from scheduler.cycle import attempt
-from scheduler.framework import CycleState, NodeRows, Plugin, PodInfo, Status
+from scheduler.framework import CycleState, NodeInfo, NodeRows, Plugin, PodInfo, Status
 from scheduler.messages import (
     Bind,
     Done,
@@ -325,6 +325,10 @@ class PluginHandle:
     def rows(self) -> NodeRows:
         """All nodes."""
         return Rows.everything(self._engine.state.cache.nodes)
+
+    def node(self, name: str) -> NodeInfo | None:
+        """The node of this name."""
+        return self._engine.state.cache.nodes.by_name(name)
 
     def allow(self, uid: str, plugin: str) -> bool:
         """Let a waiting pod go on."""

@@ -421,6 +421,9 @@ class Handle(Protocol):
     def rows(self) -> NodeRows:
         """All nodes."""
 
+    def node(self, name: str) -> NodeInfo | None:
+        """The node of this name as it is now."""
+
     def allow(self, uid: str, plugin: str) -> bool:
         """Let a pod that waits on Permit go on, in the name of one plugin; False if it does not wait."""
 

@@ -170,9 +170,23 @@ def test_arguments_that_cannot_be() -> None:
 # What wakes a pod.
 
 
-def test_a_pod_that_goes_frees_at_least_its_place() -> None:
+@pytest.mark.parametrize(
+    ("left", "expected"),
+    [
+        pytest.param([], True, id="the node is empty now"),
+        pytest.param([pod("big", "3500m", node="n")], False, id="too little room is left"),
+        pytest.param([pod("a", node="n"), pod("b", node="n")], False, id="all places are taken"),
+    ],
+)
+def test_a_pod_that_goes_wakes_those_that_fit_on_its_node_now(left: list[PodInfo], expected: bool) -> None:
+    plugin = Cluster(node("n", "4", pods="2"), node("empty", "64"), pods=left).plugin(NodeResourcesFit)
+    gone = pod("gone", "1", node="n")
+    assert wakes(plugin, EventResource.ASSIGNED_POD, Action.DELETE, pod("p", "1"), gone, None) is expected
+
+
+def test_a_decision_that_was_undone_may_help_anywhere() -> None:
     plugin = Cluster().plugin(NodeResourcesFit)
-    assert wakes(plugin, EventResource.ASSIGNED_POD, Action.DELETE, pod("p", "1"), busy(), None)
+    assert wakes(plugin, EventResource.ASSIGNED_POD, Action.DELETE, pod("p", "1"), pod("undone", "1"), None)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +199,7 @@ def test_a_pod_that_goes_frees_at_least_its_place() -> None:
     ],
 )
 def test_a_pod_that_shrinks_must_free_what_is_wanted(old: PodInfo, new: PodInfo, expected: bool) -> None:
-    plugin = Cluster().plugin(NodeResourcesFit)
+    plugin = Cluster(node("n", "64", "64Gi")).plugin(NodeResourcesFit)
     event = (EventResource.ASSIGNED_POD, Action.UPDATE_POD_SCALE_DOWN)
     assert wakes(plugin, *event, pod("p", "1"), old, new) is expected
 
