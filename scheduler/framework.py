@@ -514,7 +514,8 @@ class RowRule(Plugin):
     """A filter or score over rows whose results may be kept per pod shape and refreshed only for changed rows.
 
     `facets` says which part of a row the rule reads. `row_key` says what it reads of the pod: equal keys give equal
-    results on equal rows. None means that results depend on more than pod and row, and are never kept.
+    results on equal rows, and equal answers of the plugin's queueing hints. None means that results depend on more than pod
+    and row, and are never kept.
     """
 
     facets: ClassVar[Facet] = Facet.NODE | Facet.USAGE

@@ -1,5 +1,6 @@
 """What the queue asks of a profile's plugins."""
 
+from collections.abc import Hashable
 from typing import Protocol
 
 from scheduler.framework import ClusterEvent, PodInfo, Status
@@ -17,6 +18,9 @@ class QueueRules(Protocol):
 
     def listens(self, plugin: str, event: ClusterEvent) -> bool:
         """Whether the plugin has registered for the event."""
+
+    def reads(self, plugin: str, pod: PodInfo) -> Hashable:
+        """What the plugin looks at of a pod: pods alike in it get the same answer from `helps`."""
 
     def helps(self, plugin: str, event: ClusterEvent, pod: PodInfo, change: tuple[object, object]) -> bool:
         """Whether the event (with the object before and after it) may cure the plugin's rejection of the pod."""

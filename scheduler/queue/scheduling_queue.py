@@ -5,12 +5,12 @@
                                                       \\--fail, and an event came meanwhile--------/
 
 Entries that fail with an error go to backoff; those whose rejecting plugin is Pending skip it. With nothing active, an entry
-in backoff after a rejection (not after an error) is popped early. Hints are asked once for all entries that share profile,
-pod signature and rejecting plugins.
+in backoff after a rejection (not after an error) is popped early. Hints are asked once for all entries that the same
+plugins refused and that are alike in what these plugins read.
 """
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import count
 from typing import NamedTuple
@@ -71,7 +71,7 @@ class SchedulingQueue:
         self._arrivals: deque[tuple[int, QueueEntry]] = deque()
         self._rejected_backoff = EntryHeap()
         self._error_backoff = EntryHeap()
-        self._stuck: dict[Cause, EntryIndex[int]] = {}
+        self._stuck: dict[Cause, EntryIndex[Hashable]] = {}
         self._gated: EntryIndex[tuple[str, str]] = EntryIndex()
         self._sizes: Counter[Part] = Counter()
         self._in_flight = InFlight()
@@ -187,9 +187,15 @@ class SchedulingQueue:
         seen = SeenEvent(event, change)
         self._in_flight.note(seen)
         for cause, stuck in list(self._stuck.items()):
-            if self._concerns(event, cause):
-                for signature in stuck.index_keys():
-                    self._wake_alike(stuck, signature, seen, now, at_most=at_most, excluding=excluding)
+            if not self._concerns(event, cause):
+                continue
+            for likeness in stuck.index_keys():
+                first = stuck.first(likeness)
+                move = Move.STAY if first is None else self._verdict(first, seen)
+                if move is not Move.STAY:
+                    for entry in stuck.group(likeness):
+                        if entry.key != excluding and (at_most is None or entry.lead.spec.priority <= at_most):
+                            self._admit(entry, move, event.label, now)
         for gate in self._gated.index_keys():
             if self._rules[gate[0]].listens(gate[1], event):
                 for entry in self._gated.group(gate):
@@ -199,27 +205,6 @@ class SchedulingQueue:
         """Whether any of the plugins that refused has registered for the event; most events concern few of what waits."""
         rules = self._rules[cause.profile]
         return any(rules.listens(plugin, event) for plugin in cause.rejectors | cause.pending)
-
-    def _wake_alike(
-        self,
-        stuck: EntryIndex[int],
-        signature: int,
-        seen: SeenEvent,
-        now: float,
-        *,
-        at_most: int | None,
-        excluding: str | None,
-    ) -> None:
-        """Ask the hints once for all entries of a signature that the same plugins refused."""
-        first = stuck.first(signature)
-        if first is None or (at_most is not None and first.lead.spec.priority > at_most):
-            return
-        move = self._verdict(first, seen)
-        if move is Move.STAY:
-            return
-        for entry in stuck.group(signature):
-            if entry.key != excluding:
-                self._admit(entry, move, seen.event.label, now)
 
     def activate(self, key: str, now: float) -> bool:
         """Make an entry active whatever refused it; False if it does not wait."""
@@ -364,9 +349,14 @@ class SchedulingQueue:
                 heap.compact(self._sizes[Part.BACKOFF])
             case Part.UNSCHEDULABLE:
                 cause = Cause(entry.profile, entry.rejectors, entry.pending)
-                self._stuck.setdefault(cause, EntryIndex()).add(entry.lead.template.signature, entry)
+                self._stuck.setdefault(cause, EntryIndex()).add(self._likeness(entry), entry)
             case Part.GATED:
                 self._gated.add((entry.profile, entry.gated_by), entry)
+
+    def _likeness(self, entry: QueueEntry) -> Hashable:
+        """What the plugins that refused an entry read of it: entries alike in it are helped by the same events."""
+        rules = self._rules[entry.profile]
+        return tuple(rules.reads(plugin, entry.lead) for plugin in sorted(entry.rejectors | entry.pending))
 
     def _unschedulable(self) -> Iterator[QueueEntry]:
         for stuck in self._stuck.values():

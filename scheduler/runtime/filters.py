@@ -117,22 +117,10 @@ class FilterRunner:
         verdicts: NodeVerdicts,
         cache: RowCache[np.int16] | None,
     ) -> Status | None:
-        def compute(rows: Rows, kept: Kept[np.int16]) -> CodeArray:
-            return _renumber(plugin.filter_rows(state, pod, rows), plugin.name, kept)
-
-        key = plugin.row_key(pod) if cache is not None else None
-        if cache is not None and key is not None:
-            kept = self._guard.call(plugin, POINT, lambda: cache.get(key, compute))
-            if isinstance(kept, Status):
-                return _named(kept, plugin.name)
-            codes = verdicts.rows.take(kept.values)
-            verdicts.merge(codes, kept.statuses)
-            return None
-        answer = self._guard.call(plugin, POINT, lambda: plugin.filter_rows(state, pod, verdicts.rows))
-        if isinstance(answer, Status):
-            return _named(answer, plugin.name)
-        verdicts.merge(answer.codes, [_named(status, plugin.name) for status in answer.statuses])
-        return None
+        """The whole of it is guarded: a key that cannot be hashed or an array of another length is the plugin's fault too."""
+        merge = partial(_merge_rows, plugin, state, pod, verdicts, cache)
+        problem = self._guard.call(plugin, POINT, merge)
+        return None if problem is None else _named(problem, plugin.name)
 
     def _one_by_one(self, plugin: Filter, state: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> Status | None:
         codes = np.zeros(len(verdicts.rows), np.int16)
@@ -146,6 +134,21 @@ class FilterRunner:
                 codes[position] = numbers.setdefault(_named(status, plugin.name), len(numbers) + 1)
         verdicts.merge(codes, numbers)
         return None
+
+
+def _merge_rows(
+    plugin: RowFilter, state: CycleState, pod: PodInfo, verdicts: NodeVerdicts, cache: RowCache[np.int16] | None
+) -> None:
+    def compute(rows: Rows, kept: Kept[np.int16]) -> CodeArray:
+        return _renumber(plugin.filter_rows(state, pod, rows), plugin.name, kept)
+
+    key = plugin.row_key(pod) if cache is not None else None
+    if cache is not None and key is not None:
+        kept = cache.get(key, compute)
+        verdicts.merge(verdicts.rows.take(kept.values), kept.statuses)
+    else:
+        answer = plugin.filter_rows(state, pod, verdicts.rows)
+        verdicts.merge(answer.codes, [_named(status, plugin.name) for status in answer.statuses])
 
 
 def _cache_for(plugin: Filter | RowFilter, table: NodeTable) -> RowCache[np.int16] | None:

@@ -1,6 +1,6 @@
 """A profile at work: its plugins, called point by point by the rules of the Scheduling Framework (KEP-624)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -32,6 +32,7 @@ from scheduler.framework import (
     QueueSort,
     Reserve,
     RowFilter,
+    RowRule,
     RowScore,
     Score,
     Status,
@@ -126,6 +127,14 @@ class ProfileRuntime:
     def listens(self, plugin: str, event: ClusterEvent) -> bool:
         """Whether a plugin registered for an event."""
         return any(registration.covers(event) for registration in self._registrations.get(plugin, ()))
+
+    def reads(self, plugin: str, pod: PodInfo) -> Hashable:
+        """A row rule's key of the pod; for other plugins all that scheduling reads of it."""
+        rule = self._plugins.get(plugin)
+        if not isinstance(rule, RowRule):
+            return pod.template.signature
+        key = self._guard.call(rule, "QueueingHint", partial(_hashable_key, rule, pod))
+        return pod.template.signature if key is None or isinstance(key, Status) else (plugin, key)
 
     def helps(self, plugin: str, event: ClusterEvent, pod: PodInfo, change: tuple[object, object]) -> bool:
         """Whether an event may cure a plugin's rejection; a hint that raises counts as yes."""
@@ -269,6 +278,12 @@ def _filters(profile: Profile, plugins: Mapping[str, Plugin]) -> list[Filter | R
 def _scores(profile: Profile, plugins: Mapping[str, Plugin]) -> list[tuple[Score | RowScore, int]]:
     chosen = [(plugins[ref.name], ref.weight) for ref in profile.plugins.get("score", ())]
     return [(plugin, weight) for plugin, weight in chosen if isinstance(plugin, Score | RowScore)]
+
+
+def _hashable_key(rule: RowRule, pod: PodInfo) -> Hashable | None:
+    key = rule.row_key(pod)
+    hash(key)
+    return key
 
 
 def _named(status: Status, plugin: Plugin) -> Status:

@@ -18,7 +18,6 @@ from scheduler.framework import (
     Score,
     Status,
     default_normalize,
-    error,
 )
 from scheduler.runtime.guard import Guard
 from scheduler.runtime.row_cache import Kept, RowCache
@@ -64,17 +63,18 @@ class ScoreRunner:
             plugin = weighted.plugin
             if plugin.name in state.skip_score:
                 continue
-            scores = self._guard.call(plugin, POINT, partial(self._scores_of, weighted, state, pod, rows))
-            if (
-                not isinstance(scores, Status)
-                and len(scores)
-                and not 0 <= scores.min() <= scores.max() <= MAX_NODE_SCORE
-            ):
-                scores = error(
-                    f'plugin "{plugin.name}" returns scores from {scores.min()} to {scores.max()}, '
-                    f"allowed after normalising: 0 to {MAX_NODE_SCORE}"
-                )
+            scores = self._guard.call(plugin, POINT, partial(self._checked, weighted, state, pod, rows))
             yield plugin.name, weighted.weight, scores
+
+    def _checked(self, weighted: Weighted, state: CycleState, pod: PodInfo, rows: Rows) -> IntArray:
+        """Normalised scores. Raises ValueError for an answer that is no score for each row."""
+        scores = self._scores_of(weighted, state, pod, rows)
+        if scores.shape != (len(rows),):
+            raise ValueError(f"found scores of shape {scores.shape}, allowed: one for each of {len(rows)} nodes")
+        if len(scores) and not 0 <= scores.min() <= scores.max() <= MAX_NODE_SCORE:
+            found = f"scores from {scores.min()} to {scores.max()}"
+            raise ValueError(f"found {found} after normalising, allowed: 0 to {MAX_NODE_SCORE}")
+        return scores
 
     def _scores_of(self, weighted: Weighted, state: CycleState, pod: PodInfo, rows: Rows) -> IntArray:
         plugin = weighted.plugin

@@ -1,6 +1,6 @@
 """Reserve, Permit, PreBind, Bind and PostBind: who is called when, what a refusal undoes, and what an exception costs (INV-4)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import pytest
 
@@ -11,6 +11,7 @@ from scheduler.framework import (
     Code,
     CycleState,
     Handle,
+    NodeRows,
     Permit,
     PermitResult,
     Plugin,
@@ -19,6 +20,8 @@ from scheduler.framework import (
     PostBind,
     PreBind,
     Reserve,
+    RowFilter,
+    RowVerdicts,
     Status,
     unschedulable,
 )
@@ -197,3 +200,35 @@ def test_promised_room_counts_against_pods_of_no_higher_priority(world: World) -
     world.change_pod("foreign", {"status": {"nominatedNodeName": None}}, status=True)
     world.driver.settle()
     assert world.node_of("p") == "n2"
+
+
+class Careless(RowFilter):
+    """A row rule whose key cannot be had."""
+
+    name = "Careless"
+    key: Callable[[], object] = staticmethod(list)
+
+    def row_key(self, pod: PodInfo) -> Hashable | None:
+        return Careless.key()
+
+    def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:
+        return RowVerdicts.failing(rows.named("n1"), unschedulable("never"))
+
+
+@pytest.mark.parametrize("key", [list, raising], ids=["unhashable", "exception"])
+def test_a_rule_without_a_usable_key_costs_its_pod_an_attempt_and_nobody_else(
+    key: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Careless, "key", staticmethod(key))
+    registry: dict[str, type[Plugin]] = {**load_registry(), "Careless": Careless}
+    text = f"{BERTH}\nprofiles: [{{plugins: {{multiPoint: {{enabled: [{{name: Careless}}]}}}}}}, {{schedulerName: plain}}]\n"
+    text = text.replace("[{plugins", "[{schedulerName: berth, plugins")
+    world = World(load(text, "test", registry), registry=registry)
+    world.node("n1")
+    world.start()
+    world.pod("p")
+    world.pod("other", scheduler="plain")
+    world.run()
+    assert world.node_of("other") == "n1"
+    assert world.why("p")[0] == "SchedulerError"
+    assert world.notes.raised[0].startswith("Careless: ")

@@ -53,6 +53,9 @@ class PriorityRules:
             return event.resource is EventResource.UNSCHEDULED_POD
         return event.resource is EventResource.NODE or plugin == "Fit"
 
+    def reads(self, plugin: str, pod: PodInfo) -> int:
+        return pod.template.signature
+
     def helps(self, plugin: str, event: ClusterEvent, pod: PodInfo, change: tuple[object, object]) -> bool:
         self.asked.append((plugin, pod.uid))
         if plugin == "Fit":
