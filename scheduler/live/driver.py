@@ -15,6 +15,7 @@ from scheduler.messages import Effect, Fact
 # A turn takes about as long as this; then sockets, timers and the lease have their say.
 _TURN = 0.01
 _CYCLES_AT_ONCE = 4
+_WITHOUT_LEAVE = 1.0
 
 log = structlog.get_logger("berth.driver")
 
@@ -78,9 +79,11 @@ class Driver:
             for effect in self.engine.advance(now, cycles):
                 self._perform(effect)
             deadline = self.engine.next_deadline()
-            if deadline is None or (deadline <= now and not cycles):
-                # Without leave to decide, what is due stays due: whoever gives leave wakes the loop.
+            if deadline is None:
                 return
+            if deadline <= now and not cycles:
+                # Without leave to decide, pods stay due; whoever gives leave wakes the loop, and other things fall due.
+                deadline = now + _WITHOUT_LEAVE
             if deadline > now:
                 self._timer = self._loop.call_later(deadline - now, self.wake)
                 return

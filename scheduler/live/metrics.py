@@ -14,7 +14,7 @@ from scheduler.framework import Code, PodInfo
 from scheduler.observer import Observer
 
 _MOST_ATTEMPTS = 15
-_MOST_REASONS = 50
+_MOST_CHILDREN = 200
 
 M = TypeVar("M", bound=MetricWrapperBase)
 
@@ -25,19 +25,18 @@ def exponential(start: float, factor: float, count: int) -> tuple[float, ...]:
 
 
 class Children(Generic[M]):
-    """A metric's children by label values, each looked up once; beyond `most` values of the last label it says `other`."""
+    """A metric's children by label values, each looked up once. When there are many the last label says `other`."""
 
-    def __init__(self, metric: M, most: int = 10_000) -> None:
+    def __init__(self, metric: M) -> None:
         self._metric = metric
-        self._most = most
         self._children: dict[tuple[str, ...], M] = {}
 
     def __getitem__(self, labels: tuple[str, ...]) -> M:
         child = self._children.get(labels)
         if child is None:
-            if len(self._children) >= self._most:
+            if labels and len(self._children) >= _MOST_CHILDREN:
                 labels = (*labels[:-1], "other")
-            child = self._children[labels] = self._metric.labels(*labels)
+            child = self._children[labels] = self._metric.labels(*labels) if labels else self._metric
         return child
 
 
@@ -50,14 +49,13 @@ class Metrics(Observer):
         self._point_began = 0.0
 
         def counter(name: str, text: str, *labels: str) -> Children[Counter]:
-            return Children(Counter(name, text, labels, registry=registry), _MOST_REASONS * 10)
+            return Children(Counter(name, text, labels, registry=registry))
 
         def histogram(name: str, text: str, buckets: tuple[float, ...], *labels: str) -> Children[Histogram]:
             return Children(Histogram(name, text, labels, buckets=buckets, registry=registry))
 
-        self._attempts = counter(
-            "scheduler_schedule_attempts", "Attempts to place a pod, by result.", "result", "profile"
-        )
+        api_call = "scheduler_async_api_call_execution"
+        self._attempts = counter("scheduler_schedule_attempts", "Attempts to place a pod.", "result", "profile")
         self._attempt_seconds = histogram(
             "scheduler_scheduling_attempt_duration_seconds",
             "Scheduling cycles, without the binding.",
@@ -79,32 +77,17 @@ class Metrics(Observer):
             exponential(0.01, 2, 20),
             "attempts",
         )
-        self._pod_attempts = Histogram(
-            "scheduler_pod_scheduling_attempts",
-            "Attempts until a pod was bound.",
-            buckets=exponential(1, 2, 5),
-            registry=registry,
-        )
+        self._pod_attempts = histogram("scheduler_pod_scheduling_attempts", "Until bound.", exponential(1, 2, 5))[()]
         self._incoming = counter("scheduler_queue_incoming_pods", "Pods that entered a queue.", "queue", "event")
-        self._calls = counter(
-            "scheduler_async_api_call_execution", "Requests to the API server.", "call_type", "result"
-        )
+        self._calls = counter(api_call, "Requests to the API server.", "call_type", "result")
         self._call_seconds = histogram(
-            "scheduler_async_api_call_execution_duration_seconds",
+            f"{api_call}_duration_seconds",
             "Requests to the API server.",
             exponential(0.001, 2, 15),
             "call_type",
             "result",
         )
-        self._refusals = Children(
-            Counter(
-                "berth_kubelet_refusals",
-                "Pods bound by berth that their kubelet refused.",
-                ["reason"],
-                registry=registry,
-            ),
-            _MOST_REASONS,
-        )
+        self._refusals = counter("berth_kubelet_refusals", "Pods bound by berth that a kubelet refused.", "reason")
         self._exceptions = counter("berth_plugin_exceptions", "Exceptions of plugins.", "plugin", "extension_point")
         self._anomalies = counter("berth_anomalies", "Unexpected things that were dealt with.", "kind")
 
