@@ -63,7 +63,7 @@ class Parts:
         self.address = options.address
         self.registry = CollectorRegistry()
         self.problems = Problems()
-        # Three sessions, so that neither watches nor a crowd of writes hold up the lease.
+        # Three sessions, so that nothing that hangs or crowds holds up the lease.
         watching, writing, leasing = (HttpTransport(credentials, connections=n) for n in (8, _SLOTS + _EVENT_SLOTS, 2))
         self.transports = (watching, writing, leasing)
         metrics = Metrics(self.registry)
@@ -71,7 +71,7 @@ class Parts:
         self.engine = Engine(options.configuration, options.plugins, options.seed, observer)
         self.driver = Driver(self.engine, self._perform, self._may_decide)
         self.rights = Rights(
-            leasing,
+            watching,
             needed_rights(options.namespace, election),
             wished_rights(options.namespace),
             self.problems,
@@ -103,7 +103,7 @@ class Parts:
         )
         self.status_writer = StatusWriter(line, self.may_write, self._glance, every=_STATUS_EVERY)
         self.operator = OperatorShell(
-            leasing, credentials, election.resource_name, self.status_writer.seen, look_again=options.look_again
+            watching, credentials, election.resource_name, self.status_writer.seen, look_again=options.look_again
         )
         self.registry.register(Vitals(self.informant.reading))
         ProcessCollector(registry=self.registry)

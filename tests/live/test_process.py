@@ -5,6 +5,7 @@ import asyncio
 from plugins.priority_sort import PrioritySort
 from scheduler.config import LeaderElection
 from scheduler.framework import PodInfo
+from scheduler.live.dispatcher import BIND
 from scheduler.sandbox.fields import JsonObject, objects_at, text_at
 from tests.builders import node_json, pod_json
 from tests.live.berth import Start
@@ -105,6 +106,21 @@ async def test_without_the_lease_nothing_is_written_and_with_it_again_work_goes_
     api.heal()
     await eventually(lambda: all_bound(api), "it is bound")
     assert berth.parts.reflectors[0].lists > lists
+
+
+async def test_whatever_else_hangs_the_lease_is_renewed(api: FaultyApi, start: Start) -> None:
+    api.cluster.create("nodes", node_json("n1", "64"))
+    berth = start()
+    await eventually(lambda: berth.leads, "it leads")
+    for method, path in (("POST", "/binding"), ("POST", "/selfsubject"), ("GET", "/apis/berth.dev"), ("GET", "/pods")):
+        api.fault(method, path, hang)
+    for i in range(100):
+        api.cluster.create("pods", pod_json(f"p{i}", "100m"))
+    berth.parts.rights.doubt(BIND)
+    await eventually(lambda: api.count("POST", "/binding") == 64, "as many as may are under way")
+    renewed = api.count("PUT", "/leases")
+    await eventually(lambda: api.count("PUT", "/leases") > renewed + 5, "the lease is renewed")
+    assert berth.leads
 
 
 async def test_a_binding_whose_answer_was_lost_is_settled_and_not_sent_twice(api: FaultyApi, start: Start) -> None:
