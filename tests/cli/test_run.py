@@ -127,20 +127,22 @@ def test_without_rights_it_names_them_and_is_not_ready(
     kubeconfig = real_apiserver.kubeconfig(tmp_path / "kubeconfig", token=token)
     port = free_port()
     command = [*COMMAND, "--kubeconfig", str(kubeconfig), "--bind-address", f"127.0.0.1:{port}"]
-    with Process(command, tmp_path / "berth.log") as berth:
-        berth.wait_until(lambda: "missing" in ready(port)[1], 30, "missing rights are told")
+    rights = (
+        "list nodes in all namespaces",
+        "watch nodes in all namespaces",
+        "create pods/binding in all namespaces",
+        "patch pods/status in all namespaces",
+        "create leases.coordination.k8s.io in namespace berth-system",
+        "update leases.coordination.k8s.io berth in namespace berth-system",
+    )
+
+    def told() -> bool:
         status, text = ready(port)
-        assert status == 503
-        for right in (
-            "list nodes in all namespaces",
-            "watch nodes in all namespaces",
-            "create pods/binding in all namespaces",
-            "patch pods/status in all namespaces",
-            "create leases.coordination.k8s.io in namespace berth-system",
-            "update leases.coordination.k8s.io berth in namespace berth-system",
-        ):
-            assert f"right {right}: missing" in text
-        assert "pods in all namespaces" not in text
+        return status == 503 and all(f"right {right}: missing" in text for right in rights)
+
+    with Process(command, tmp_path / "berth.log") as berth:
+        berth.wait_until(told, 30, "missing rights are told")
+        assert "pods in all namespaces" not in ready(port)[1]
         assert "Traceback" not in berth.tail()
 
 
