@@ -108,7 +108,15 @@ class OperatorShell:
                 gone = event["type"] == "DELETED"
                 self._tell(self._seen, None if gone else _read(event["object"]))
 
-        await kopf.operator(registry=registry, settings=_settings(), standalone=True, clusterwide=True, stop_flag=stop)
+        await kopf.operator(
+            registry=registry,
+            settings=_settings(),
+            standalone=True,
+            clusterwide=True,
+            stop_flag=stop,
+            # Left to itself kopf asks for the user's name, and the user of a container mostly has none.
+            identity=self._name,  # type: ignore[arg-type] # a NewType of str that kopf does not export
+        )
 
     def _tell(self, function: Callable[..., None], *args: object) -> None:
         """From kopf's thread to the main loop, as long as there is one."""

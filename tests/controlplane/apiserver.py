@@ -115,6 +115,10 @@ class ApiServer:
         """The official client with the administrator's token; closed with the server."""
         return self.client(self.token)
 
+    def log_files(self) -> list[Path]:
+        """Its own, and those of what was started beside it."""
+        return sorted(self.folder.glob("*.log"))
+
     def client(self, token: str) -> ApiClient:
         """The official client with another token, to be closed by the caller."""
         authorization = {"authorization": f"Bearer {token}"}

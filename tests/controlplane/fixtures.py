@@ -15,7 +15,7 @@ from kubernetes.client import CoreV1Api
 
 from tests.controlplane.apiserver import ApiServer
 from tests.controlplane.binaries import Binaries, MissingBinaryError
-from tests.controlplane.process import tail
+from tests.controlplane.process import KeepsLogs, tail
 
 
 @pytest.fixture(scope="session")
@@ -74,7 +74,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     """Show the ends of the logs beside a failure."""
     report = yield
     used = item.funcargs.values() if report.failed and isinstance(item, pytest.Function) else ()
-    for server in used:
-        if isinstance(server, ApiServer):
-            report.sections.extend((f"end of {log.name}", tail(log)) for log in sorted(server.folder.glob("*.log")))
+    for keeper in used:
+        if isinstance(keeper, KeepsLogs):
+            report.sections.extend((f"end of {log}", tail(log)) for log in keeper.log_files())
     return report

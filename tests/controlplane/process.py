@@ -6,7 +6,7 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Protocol, Self, TypeVar, runtime_checkable
 
 Found = TypeVar("Found")
 POLL_SECONDS = 0.05
@@ -104,6 +104,15 @@ class Process:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+@runtime_checkable
+class KeepsLogs(Protocol):
+    """A fixture whose logs are shown below a test that failed with it."""
+
+    def log_files(self) -> list[Path]:
+        """All of them, in the order to show them in."""
+        ...
 
 
 def tail(log: Path, lines: int = 40) -> str:

@@ -1,6 +1,8 @@
 """The Scheduler object: followed by kopf, its status written by the leader, and scheduling independent of both."""
 
 import asyncio
+import pwd
+from typing import NoReturn
 
 import pytest
 import yaml
@@ -99,6 +101,19 @@ async def test_kopf_may_fail_and_is_started_again(api: FaultyApi, start: Start) 
     await eventually(lambda: text_at(api.cluster.get("pods", "default", "a"), "spec", "nodeName"), "bound all the same")
     await eventually(lambda: status(api), "the status is written")
     assert not berth.status.done()
+
+
+async def test_a_user_without_a_name_will_do(api: FaultyApi, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(_user_id: int) -> NoReturn:
+        raise KeyError("uid not found")
+
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    define(api)
+    api.cluster.create(RESOURCE, scheduler())
+    start()
+    await eventually(lambda: status(api), "the status is written")
 
 
 @pytest.mark.controlplane("kubectl")

@@ -53,10 +53,9 @@ class Machine:
             raise RuntimeError(f"containerd does not take {image}")
         archive.unlink()
 
-    def logs(self, namespace: str, pod: str) -> str:
-        """What the containers of pods whose name starts with `pod` wrote."""
-        files = sorted((self.folder / "pods").glob(f"{namespace}_{pod}*/*/*.log"))
-        return "\n".join(file.read_text() for file in files)
+    def log_files(self) -> list[Path]:
+        """What the containers wrote, by namespace, pod and container."""
+        return sorted((self.folder / "pods").glob("*/*/*.log"))
 
     def drain(self) -> None:
         """Let no pod come, and wait until the kubelet has ended those that are here: only then do their networks go."""
