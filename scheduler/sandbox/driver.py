@@ -64,7 +64,6 @@ class SandboxDriver:
         self._known: dict[str, dict[str, JsonObject]] = {"pods": {}, "nodes": {}}
         self._watches: dict[str, Subscription] = {}
         self._arrived: dict[str, float] = {}
-        self._lists = 0
         self._advancing = False
 
     def start(self) -> None:
@@ -93,7 +92,6 @@ class SandboxDriver:
                 self._observe(resource, "DELETED", item)
         for item in items:
             self._observe(resource, "MODIFIED", item)
-        self._lists += 1
         self._watch(resource, revision)
         self.tell(KindSynced(kind))
 
@@ -143,15 +141,13 @@ class SandboxDriver:
         return _UNFINISHED if resource == "pods" else ""
 
     def _watch(self, resource: str, revision: int) -> None:
-        generation = self._lists
-
         def drain() -> None:
             watch = self._watches.get(resource)
             if watch is None:
                 return
             for event in watch.drain():
                 if isinstance(event.object, dict):
-                    self._deliver(resource, event.type, event.object, generation)
+                    self._deliver(watch, resource, event.type, event.object)
                 else:
                     self.relist(resource)
 
@@ -162,7 +158,7 @@ class SandboxDriver:
             wake=lambda: self.clock.after(0.0, drain),
         )
 
-    def _deliver(self, resource: str, kind: str, obj: JsonObject, generation: int) -> None:
+    def _deliver(self, watch: Subscription, resource: str, kind: str, obj: JsonObject) -> None:
         """A stream is in order: an event that is late makes the next ones late, unless the fault lets it be overtaken."""
         delivery = self.faults.delivery(resource, kind, obj)
         for delay in delivery.delays:
@@ -172,7 +168,8 @@ class SandboxDriver:
                 self._arrived[resource] = moment
 
             def arrive() -> None:
-                if generation <= self._lists and resource in self._watches:
+                # What a broken stream had not delivered yet never comes: the next list tells it.
+                if self._watches.get(resource) is watch:
                     self._observe(resource, kind, obj)
 
             self.clock.at(moment, arrive)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scheduler.messages import Kind, KindStale, KindSynced, LeadershipGained, LeadershipLost, PodGone
+from scheduler.messages import Kind, KindStale, KindSynced, LeadershipGained, LeadershipLost, PodGone, Unknown
 from scheduler.sandbox.faults import CallPlan, Delivery, any_event, binding
 from tests.scenarios.world import World
 
@@ -130,6 +130,21 @@ def test_inv10_nothing_is_sent_after_leadership_is_lost() -> None:
         world.driver.relist(resource)
     world.run()
     assert world.node_of("p") == "n1"
+
+
+def test_a_watch_that_is_behind_a_read_does_not_take_a_bound_pod_off_its_node() -> None:
+    world = World()
+    world.node("n1", cpu="2")
+    world.start()
+    world.faults.calls(binding, CallPlan(before=1.0, answer=Unknown("no answer")), times=1)
+    world.pod("p", cpu="2")
+    world.driver.settle()
+    world.faults.events(any_event, Delivery((5.0,)), times=1)
+    world.change_pod("p", {"metadata": {"labels": {"changed": "before-it-was-bound"}}})
+    for _ in range(8):
+        world.driver.run(1.0)
+        assert world.used("n1") == 2000
+    assert not world.notes.anomalies
 
 
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
