@@ -254,7 +254,9 @@ def bound(state: State, runtime: ProfileRuntime, cycle: CycleState, entry: Queue
     """The pod is on its node."""
     pod = entry.lead
     state.queue.remove(entry.key)
-    if pod.phase != "Running" and state.cache.placement(pod.uid) is not None:
+    placement = state.cache.placement(pod.uid)
+    # It may be seen to run before the Binding's outcome is known.
+    if placement is not None and placement.pod.phase != "Running":
         state.unstarted[pod.uid] = node_name
     state.bound_here += 1
     state.bound_after_flush += entry.flushed

@@ -194,4 +194,5 @@ class World:
         for obj in self.cluster.list("nodes")[0]:
             info = self.engine.state.cache.nodes.by_name(decode_node(obj).name)
             assert info is not None
-            assert set(info.pods) == truth.get(info.name, set()), f"{info.name} holds other pods than the API says"
+            differ = set(info.pods) ^ truth.get(info.name, set())
+            assert not differ, f"{info.name} holds other pods than the API says: {differ}"
