@@ -172,9 +172,6 @@ class State:
     def _see_waiting(self, pod: PodInfo) -> None:
         placement = self.cache.placement(pod.uid)
         if placement is not None and not self.cache.is_assumed(pod.uid):
-            if not _newer(pod, placement.pod):
-                # The watch is behind a read that found the pod bound.
-                return
             self.observer.anomaly("pod lost its node", f"{pod.key} was on {placement.node_name} and is on none")
             self.cache.drop(pod.uid)
             self.wake(ASSIGNED_POD_DELETE, placement.pod, None)

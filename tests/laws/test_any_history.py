@@ -16,7 +16,6 @@ from scheduler.messages import (
     KindSynced,
     LeadershipGained,
     NodeSeen,
-    Outcome,
     PodSeen,
     Refused,
     Unknown,
@@ -111,7 +110,9 @@ class AnyHistory(RuleBasedStateMachine):
     def bind_elsewhere(self, name: str, node: str) -> None:
         self._try(lambda: self.world.bind_elsewhere(name, node))
 
-    @rule(name=PODS, phase=st.sampled_from(["Running", "Succeeded", "Failed"]), reason=st.sampled_from(["", "OutOfcpu"]))
+    @rule(
+        name=PODS, phase=st.sampled_from(["Running", "Succeeded", "Failed"]), reason=st.sampled_from(["", "OutOfcpu"])
+    )
     def report(self, name: str, phase: str, reason: str) -> None:
         if name in self.world.placed():
             status = {"phase": phase, "reason": reason if phase == "Failed" else ""}
