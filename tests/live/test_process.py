@@ -111,13 +111,15 @@ async def test_without_the_lease_nothing_is_written_and_with_it_again_work_goes_
 async def test_whatever_else_hangs_the_lease_is_renewed(api: FaultyApi, start: Start) -> None:
     api.cluster.create("nodes", node_json("n1", "64"))
     berth = start()
-    await eventually(lambda: berth.leads, "it leads")
+    await eventually(lambda: berth.leads and berth.parts.engine.ready, "it leads, and knows what there is")
+    api.cluster.create("pods", pod_json("first", "100m"))
+    await eventually(lambda: berth.parts.engine.summary().bound == 1, "it watches")
     for method, path in (("POST", "/binding"), ("POST", "/selfsubject"), ("GET", "/apis/berth.dev"), ("GET", "/pods")):
         api.fault(method, path, hang)
     for i in range(100):
         api.cluster.create("pods", pod_json(f"p{i}", "100m"))
     berth.parts.rights.doubt(BIND)
-    await eventually(lambda: api.count("POST", "/binding") == 64, "as many as may are under way")
+    await eventually(lambda: api.count("POST", "/binding") == 65, "as many as may are under way")
     renewed = api.count("PUT", "/leases")
     await eventually(lambda: api.count("PUT", "/leases") > renewed + 5, "the lease is renewed")
     assert berth.leads
