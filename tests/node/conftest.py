@@ -1,6 +1,9 @@
 """A whole cluster of one node, for the tests of this folder."""
 
+import fcntl
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 
@@ -15,13 +18,23 @@ PORT = 16443  # as manifests/overlays/node-test has it
 
 
 @pytest.fixture(scope="module")
+def alone() -> Iterator[None]:
+    """Wait until no other run has a node on this machine: port, ports of pods and the cgroups of pods are one machine's."""
+    with (Path(gettempdir()) / "berth-node.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture(scope="module")
 def audit(tmp_path_factory: pytest.TempPathFactory) -> AuditLog:
     """Who wrote what to the cluster, as its API server saw it."""
     return AuditLog(tmp_path_factory.mktemp("audit"))
 
 
 @pytest.fixture(scope="module")
-def cluster(binaries: Binaries, audit: AuditLog, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+def cluster(
+    alone: None, binaries: Binaries, audit: AuditLog, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ApiServer]:
     """API server with every default admission plugin, controllers and kube-scheduler: what berth finds in a cluster."""
     folder = tmp_path_factory.mktemp("node")
     with (
