@@ -54,9 +54,23 @@ R = TypeVar("R")
 
 
 async def attempt(state: State, entry: QueueEntry) -> None:
-    """Try to place what an entry stands for; at the end it is bound, gone, or back in the queue."""
+    """Try to place what an entry stands for; at the end it is bound, gone, or back in the queue.
+
+    If something breaks that nobody reckoned with, plugins give back what they reserved; the engine sees to the rest.
+    """
     runtime = state.profiles[entry.profile]
     cycle = CycleState()
+    try:
+        await place(state, runtime, cycle, entry)
+    except Exception:
+        placement = state.cache.placement(entry.key)
+        if placement is not None and state.queue.get(entry.key) is entry:
+            runtime.run_unreserve(cycle, entry.lead, placement.node_name)
+        raise
+
+
+async def place(state: State, runtime: ProfileRuntime, cycle: CycleState, entry: QueueEntry) -> None:
+    """The scheduling cycle, and the binding cycle if there is something to bind."""
     state.deciding = True
     state.observer.cycle_started(runtime.name)
     result = await scheduling_cycle(state, runtime, cycle, entry.lead)

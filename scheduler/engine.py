@@ -15,6 +15,7 @@ import numpy as np
 from scheduler import binding
 from scheduler.cache.cache import Cache
 from scheduler.cache.rows import Rows
+from scheduler.changes import ASSIGNED_POD_DELETE
 from scheduler.config import Configuration
 from scheduler.cycle import attempt
 from scheduler.framework import CycleState, NodeInfo, NodeRows, Plugin, PodInfo, Status
@@ -265,7 +266,10 @@ class Engine:
     def _step(self, task: Task, value: object) -> None:
         """Resume a coroutine, and note what it waits for next."""
         try:
-            suspension = task.coroutine.send(value)
+            suspension: object = task.coroutine.send(value)
+            if not isinstance(suspension, Suspension):
+                # A plugin awaits what only an event loop can answer; where it does so, it is told, and to whom it is reported.
+                suspension = task.coroutine.throw(TypeError(f"awaits {suspension!r}, allowed: what the handle gives"))
         except StopIteration:
             self._trim()
             return
@@ -281,6 +285,9 @@ class Engine:
             case PermitWait(pod=pod, plugins=plugins, until=until, expires_by=expires_by):
                 self._permit_waits[pod.uid] = task
                 self.state.permits.wait(Waiting(pod, set(plugins), until, expires_by))
+            case _:
+                task.coroutine.close()
+                self._crashed(task, TypeError("an attempt goes on awaiting what the engine cannot give"))
 
     def _crashed(self, task: Task, exception: Exception) -> None:
         """Nothing of a broken attempt may stay behind: its room is freed and its pod is tried again after a backoff."""
@@ -288,13 +295,14 @@ class Engine:
         state.deciding = False
         state.observer.anomaly("attempt crashed", f"{type(exception).__name__}: {exception}")
         entry = task.entry
-        if entry is None:
+        if entry is None or state.queue.get(entry.key) is not entry:
+            # What has left the queue is gone or bound, and a bound pod keeps its room.
             return
         for uid, pod in entry.members.items():
             state.cache.forget(uid)
             state.tell(pod, "attempt crashed", f"{type(exception).__name__}: {exception}")
-        if state.queue.get(entry.key) is entry:
-            state.queue.fail(entry, frozenset(), frozenset(), state.now)
+        state.queue.fail(entry, frozenset(), frozenset(), state.now)
+        state.queue.wake(ASSIGNED_POD_DELETE, (entry.lead, None), state.now, excluding=entry.key)
 
     def _wake_sleepers(self) -> None:
         while self._sleeping and self._sleeping[0][0] <= self.state.now:

@@ -20,6 +20,7 @@ from scheduler.framework import (
     RowVerdicts,
     Status,
 )
+from scheduler.runtime.answers import checked_verdicts
 from scheduler.runtime.guard import Guard
 from scheduler.runtime.row_cache import Kept, RowCache
 
@@ -119,7 +120,7 @@ class FilterRunner:
     ) -> Status | None:
         """The whole of it is guarded: a key that cannot be hashed or an array of another length is the plugin's fault too."""
         merge = partial(_merge_rows, plugin, state, pod, verdicts, cache)
-        problem = self._guard.call(plugin, POINT, merge)
+        problem = self._guard.call(plugin, POINT, type(None), merge)
         return None if problem is None else _named(problem, plugin.name)
 
     def _one_by_one(self, plugin: Filter, state: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> Status | None:
@@ -127,7 +128,7 @@ class FilterRunner:
         numbers: dict[Status, int] = {}
         for position in verdicts.feasible().tolist():
             node = verdicts.rows.node(position)
-            status = self._guard.call(plugin, POINT, partial(plugin.filter, state, pod, node))
+            status = self._guard.call(plugin, POINT, Status, partial(plugin.filter, state, pod, node))
             if status.code is Code.ERROR:
                 return _named(status, plugin.name)
             if not status.ok:
@@ -140,14 +141,15 @@ def _merge_rows(
     plugin: RowFilter, state: CycleState, pod: PodInfo, verdicts: NodeVerdicts, cache: RowCache[np.int16] | None
 ) -> None:
     def compute(rows: Rows, kept: Kept[np.int16]) -> CodeArray:
-        return _renumber(plugin.filter_rows(state, pod, rows), plugin.name, kept)
+        answer = checked_verdicts(plugin.filter_rows(state, pod, rows), len(rows))
+        return _renumber(answer, plugin.name, kept)
 
     key = plugin.row_key(pod) if cache is not None else None
     if cache is not None and key is not None:
         kept = cache.get(key, compute)
         verdicts.merge(verdicts.rows.take(kept.values), kept.statuses)
     else:
-        answer = plugin.filter_rows(state, pod, verdicts.rows)
+        answer = checked_verdicts(plugin.filter_rows(state, pod, verdicts.rows), len(verdicts.rows))
         verdicts.merge(answer.codes, [_named(status, plugin.name) for status in answer.statuses])
 
 

@@ -1,34 +1,42 @@
-"""Between the runtime and a plugin: whatever a plugin raises becomes an error of this attempt, never of the loop."""
+"""Between the runtime and a plugin: whatever a plugin raises or answers becomes an error of this attempt, never of the loop."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from scheduler.framework import Plugin, Status, error
 from scheduler.observer import Observer
+from scheduler.runtime.answers import checked
 
 T = TypeVar("T")
 
 
 class Guard:
-    """Calls plugins and reports what they raise."""
+    """Calls plugins and reports what they raise, and answers that are none."""
 
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
 
-    def call(self, plugin: Plugin, point: str, function: Callable[[], T]) -> T | Status:
-        """The plugin's answer, or an error status that names plugin, point and exception."""
+    def call(self, plugin: Plugin, point: str, kind: type[T], function: Callable[[], T]) -> T | Status:
+        """The plugin's answer, which is of this kind, or an error status that names plugin, point and exception."""
         try:
-            return function()
+            return checked(function(), kind)
         except Exception as exception:  # noqa: BLE001  plugins are users' code; one that raises must not stop the loop
             return self._report(plugin, point, exception)
 
-    async def wait(self, plugin: Plugin, point: str, function: Callable[[], Awaitable[T]]) -> T | Status:
+    async def wait(self, plugin: Plugin, point: str, kind: type[T], function: Callable[[], Awaitable[T]]) -> T | Status:
         """As `call`, for extension points that may await the handle."""
         try:
-            return await function()
+            return checked(await function(), kind)
         except Exception as exception:  # noqa: BLE001  as above
             return self._report(plugin, point, exception)
 
     def _report(self, plugin: Plugin, point: str, exception: Exception) -> Status:
         self._observer.plugin_raised(plugin.name, point, exception)
-        return error(f'running {point} plugin "{plugin.name}": {type(exception).__name__}: {exception}')
+        return error(f'running {point} plugin "{plugin.name}": {type(exception).__name__}: {_text(exception)}')
+
+
+def _text(exception: Exception) -> str:
+    try:
+        return str(exception)
+    except Exception:  # noqa: BLE001  an exception of a plugin's own may raise even when it is asked what it says
+        return "(says nothing)"

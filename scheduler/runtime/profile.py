@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from scheduler.cache.nodes import NodeTable
 from scheduler.cache.rows import Rows
-from scheduler.config import Profile
+from scheduler.config import ConfigError, Profile
 from scheduler.framework import (
     SUCCESS,
     Bind,
@@ -28,6 +28,7 @@ from scheduler.framework import (
     PreBind,
     PreEnqueue,
     PreFilter,
+    PreFilterResult,
     PreScore,
     QueueSort,
     Reserve,
@@ -40,6 +41,7 @@ from scheduler.framework import (
     unresolvable,
 )
 from scheduler.observer import Observer
+from scheduler.runtime.answers import SortKeys, checked
 from scheduler.runtime.filters import FilterRunner, NodeVerdicts
 from scheduler.runtime.guard import Guard
 from scheduler.runtime.scores import ScoreRunner
@@ -67,6 +69,13 @@ class Waits:
     timeouts: Mapping[str, float]
 
 
+class PluginFaultError(ConfigError):
+    """A plugin that cannot even be set up; nothing can be scheduled with it."""
+
+    def __init__(self, plugin: str, method: str, exception: Exception) -> None:
+        super().__init__([f'plugin "{plugin}": {method} failed: {type(exception).__name__}: {exception}'])
+
+
 class ProfileRuntime:
     """The plugins of one profile. Whatever a plugin raises comes back as an error status."""
 
@@ -86,8 +95,9 @@ class ProfileRuntime:
         self._guard = Guard(observer)
         names = dict.fromkeys(ref.name for refs in profile.plugins.values() for ref in refs)
         self._plugins = {name: _build(registry[name], profile.args.get(name), handle) for name in names}
-        self._registrations = {name: plugin.events_to_register() for name, plugin in self._plugins.items()}
-        self._registrations |= own_registrations
+        asked = {name: _registrations(plugin) for name, plugin in self._plugins.items()}
+        self._registrations: Mapping[str, Sequence[EventRegistration]] = {**asked, **own_registrations}
+        self._sort_keys = SortKeys()
         at = partial(_at, profile, self._plugins)
         self._pre_enqueue = at("preEnqueue", PreEnqueue)
         self._queue_sort = at("queueSort", QueueSort)[0]
@@ -113,13 +123,17 @@ class ProfileRuntime:
 
     def sort_key(self, pod: PodInfo, queued_at: float) -> tuple[object, ...]:
         """The place of a pod in the queue; a plugin that raises leaves the order to arrival."""
-        key = self._guard.call(self._queue_sort, "QueueSort", partial(self._queue_sort.sort_key, pod, queued_at))
+
+        def ask() -> tuple[float | str, ...]:
+            return self._sort_keys.checked(self._queue_sort.sort_key(pod, queued_at))
+
+        key = self._guard.call(self._queue_sort, "QueueSort", tuple, ask)
         return () if isinstance(key, Status) else key
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
         """The first refusal of PreEnqueue, or success."""
         for plugin in self._pre_enqueue:
-            status = self._guard.call(plugin, "PreEnqueue", partial(plugin.pre_enqueue, pod))
+            status = self._guard.call(plugin, "PreEnqueue", Status, partial(plugin.pre_enqueue, pod))
             if not status.ok:
                 return _named(status, plugin)
         return SUCCESS
@@ -143,7 +157,8 @@ class ProfileRuntime:
                 continue
             if registration.hint is None:
                 return True
-            answer = self._guard.call(self._plugins[plugin], "QueueingHint", partial(registration.hint, pod, *change))
+            ask = partial(registration.hint, pod, *change)
+            answer = self._guard.call(self._plugins[plugin], "QueueingHint", bool, ask)
             if answer is not False:
                 return True
         return False
@@ -156,7 +171,7 @@ class ProfileRuntime:
         narrowed: list[str] = []
         refusal = SUCCESS
         for plugin in self._pre_filter:
-            answer = self._guard.call(plugin, "PreFilter", partial(plugin.pre_filter, state, pod))
+            answer = self._guard.call(plugin, "PreFilter", PreFilterResult, partial(plugin.pre_filter, state, pod))
             status = _named(answer if isinstance(answer, Status) else answer.status, plugin)
             if status.code is Code.SKIP:
                 state.skip_filter.add(plugin.name)
@@ -184,7 +199,9 @@ class ProfileRuntime:
         reasons: list[str] = []
         nominated: str | None = None
         for plugin in self._post_filter:
-            answer = await self._guard.wait(plugin, "PostFilter", partial(plugin.post_filter, state, pod, verdicts))
+            answer = await self._guard.wait(
+                plugin, "PostFilter", PostFilterResult, partial(plugin.post_filter, state, pod, verdicts)
+            )
             if isinstance(answer, Status):
                 return PostFilterResult(_named(answer, plugin))
             if answer.status.code is not Code.UNSCHEDULABLE:
@@ -201,7 +218,7 @@ class ProfileRuntime:
     def run_scores(self, state: CycleState, pod: PodInfo, rows: Rows) -> IntArray | Status:
         """PreScore, Score and NormalizeScore: the weighted total of each feasible row."""
         for plugin in self._pre_score:
-            status = self._guard.call(plugin, "PreScore", partial(plugin.pre_score, state, pod, rows))
+            status = self._guard.call(plugin, "PreScore", Status, partial(plugin.pre_score, state, pod, rows))
             if status.code is Code.SKIP:
                 state.skip_score.add(plugin.name)
             elif not status.ok:
@@ -215,16 +232,17 @@ class ProfileRuntime:
     def run_unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
         """All plugins in reverse; one that raises does not keep the others from their turn."""
         for plugin in reversed(self._reserve):
-            self._guard.call(plugin, "Unreserve", partial(plugin.unreserve, state, pod, node_name))
+            self._guard.call(plugin, "Unreserve", object, partial(plugin.unreserve, state, pod, node_name))
 
     def run_permit(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | Waits:
         """Success, the first refusal, or the plugins that must allow the pod before it is bound."""
         timeouts: dict[str, float] = {}
         for plugin in self._permit:
-            answer = self._guard.call(plugin, "Permit", partial(plugin.permit, state, pod, node_name))
+            answer = self._guard.call(plugin, "Permit", PermitResult, partial(plugin.permit, state, pod, node_name))
             result = PermitResult(answer) if isinstance(answer, Status) else answer
             if result.status.code is Code.WAIT:
-                timeouts[plugin.name] = min(result.timeout, LONGEST_PERMIT_WAIT)
+                # What is no number of seconds (NaN) is no shorter than the longest either.
+                timeouts[plugin.name] = min(LONGEST_PERMIT_WAIT, result.timeout)
             elif not result.status.ok:
                 return _named(result.status, plugin)
         return Waits(timeouts) if timeouts else SUCCESS
@@ -234,7 +252,10 @@ class ProfileRuntime:
     async def run_pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         """All plugins in order, up to the first failure."""
         for plugin in self._pre_bind:
-            status = await self._guard.wait(plugin, "PreBind", partial(plugin.pre_bind, state, pod, node_name))
+            status = await self._guard.wait(plugin, "PreBind", Status, partial(plugin.pre_bind, state, pod, node_name))
+            if status.code is Code.WAIT:
+                # Only Bind may say that nothing was sent; here it would be tried again at once and for ever.
+                status = error(f'PreBind plugin "{plugin.name}" returned Wait: {status.message}')
             if not status.ok:
                 return _named(status, plugin)
         return SUCCESS
@@ -242,7 +263,7 @@ class ProfileRuntime:
     async def run_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         """The first plugin that does not Skip binds."""
         for plugin in self._bind:
-            status = await self._guard.wait(plugin, "Bind", partial(plugin.bind, state, pod, node_name))
+            status = await self._guard.wait(plugin, "Bind", Status, partial(plugin.bind, state, pod, node_name))
             if status.code is not Code.SKIP:
                 return status if status.ok else _named(status, plugin)
         return error("no bind plugin took the pod: all of them skipped")
@@ -250,18 +271,28 @@ class ProfileRuntime:
     def run_post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
         """Tell everybody."""
         for plugin in self._post_bind:
-            self._guard.call(plugin, "PostBind", partial(plugin.post_bind, state, pod, node_name))
+            self._guard.call(plugin, "PostBind", object, partial(plugin.post_bind, state, pod, node_name))
 
     def _each(self, plugins: Sequence[P], point: str, call: Callable[[P], Status]) -> Status:
         for plugin in plugins:
-            status = self._guard.call(plugin, point, partial(call, plugin))
+            status = self._guard.call(plugin, point, Status, partial(call, plugin))
             if not status.ok:
                 return _named(status, plugin)
         return SUCCESS
 
 
 def _build(kind: type[Plugin], args: object, handle: Handle) -> Plugin:
-    return kind(args if isinstance(args, kind.Args) else kind.Args(), handle)
+    try:
+        return kind(args if isinstance(args, kind.Args) else kind.Args(), handle)
+    except Exception as exception:
+        raise PluginFaultError(kind.name, "__init__", exception) from exception
+
+
+def _registrations(plugin: Plugin) -> Sequence[EventRegistration]:
+    try:
+        return tuple(checked(registration, EventRegistration) for registration in plugin.events_to_register())
+    except Exception as exception:
+        raise PluginFaultError(plugin.name, "events_to_register", exception) from exception
 
 
 def _at(profile: Profile, plugins: Mapping[str, Plugin], point: str, kind: type[P]) -> tuple[P, ...]:

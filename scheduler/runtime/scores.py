@@ -19,6 +19,7 @@ from scheduler.framework import (
     Status,
     default_normalize,
 )
+from scheduler.runtime.answers import checked_column
 from scheduler.runtime.guard import Guard
 from scheduler.runtime.row_cache import Kept, RowCache
 
@@ -63,14 +64,12 @@ class ScoreRunner:
             plugin = weighted.plugin
             if plugin.name in state.skip_score:
                 continue
-            scores = self._guard.call(plugin, POINT, partial(self._checked, weighted, state, pod, rows))
+            scores = self._guard.call(plugin, POINT, np.ndarray, partial(self._checked, weighted, state, pod, rows))
             yield plugin.name, weighted.weight, scores
 
     def _checked(self, weighted: Weighted, state: CycleState, pod: PodInfo, rows: Rows) -> IntArray:
         """Normalised scores. Raises ValueError for an answer that is no score for each row."""
-        scores = self._scores_of(weighted, state, pod, rows)
-        if scores.shape != (len(rows),):
-            raise ValueError(f"found scores of shape {scores.shape}, allowed: one for each of {len(rows)} nodes")
+        scores = checked_column(self._scores_of(weighted, state, pod, rows), len(rows))
         if len(scores) and not 0 <= scores.min() <= scores.max() <= MAX_NODE_SCORE:
             found = f"scores from {scores.min()} to {scores.max()}"
             raise ValueError(f"found {found} after normalising, allowed: 0 to {MAX_NODE_SCORE}")
@@ -83,15 +82,16 @@ class ScoreRunner:
             if plugin.normalize is Normalize.NONE:
                 return raw
             return default_normalize(raw, reverse=plugin.normalize is Normalize.REVERSED)
-        return plugin.normalize_scores(state, pod, self._raw(plugin, weighted.cache, state, pod, rows))
+        raw = self._raw(plugin, weighted.cache, state, pod, rows)
+        return plugin.normalize_scores(state, pod, raw)
 
     def _raw(
         self, plugin: RowScore, cache: RowCache[np.int64] | None, state: CycleState, pod: PodInfo, rows: Rows
     ) -> IntArray:
         def compute(part: Rows, kept: Kept[np.int64]) -> IntArray:  # noqa: ARG001  scores have no statuses to keep
-            return plugin.score_rows(state, pod, part)
+            return checked_column(plugin.score_rows(state, pod, part), len(part))
 
         key = plugin.row_key(pod)
         if cache is None or key is None or rows.table is not self._table:
-            return plugin.score_rows(state, pod, rows)
+            return checked_column(plugin.score_rows(state, pod, rows), len(rows))
         return rows.take(cache.get(key, compute).values).astype(np.int64, copy=False)

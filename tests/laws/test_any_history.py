@@ -114,7 +114,7 @@ class AnyHistory(RuleBasedStateMachine):
         name=PODS, phase=st.sampled_from(["Running", "Succeeded", "Failed"]), reason=st.sampled_from(["", "OutOfcpu"])
     )
     def report(self, name: str, phase: str, reason: str) -> None:
-        if name in self.world.placed():
+        if name in self.world.placed() and not decode_pod(self.world.get(name)).terminal:
             status = {"phase": phase, "reason": reason if phase == "Failed" else ""}
             self._try(lambda: self.world.change_pod(name, {"status": status}, status=True))
 
