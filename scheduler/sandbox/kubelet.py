@@ -79,6 +79,8 @@ class Kubelets:
         if obj is None:
             return
         pod = self._pods.decode(msgspec.json.encode(obj))
+        if pod.terminal:
+            return
         reason = self._refusal(pod)
         if reason:
             self.refused[reason] = self.refused.get(reason, 0) + 1
