@@ -147,7 +147,7 @@ class ProfileRuntime:
         rule = self._plugins.get(plugin)
         if not isinstance(rule, RowRule):
             return pod.template.signature
-        key = self._guard.call(rule, "QueueingHint", partial(_hashable_key, rule, pod))
+        key = self._guard.call(rule, "QueueingHint", object, partial(_hashable_key, rule, pod))
         return pod.template.signature if key is None or isinstance(key, Status) else (plugin, key)
 
     def helps(self, plugin: str, event: ClusterEvent, pod: PodInfo, change: tuple[object, object]) -> bool:
