@@ -8,6 +8,7 @@ only with a lease that is valid at the moment of sending, and a Binding only if 
 import asyncio
 from collections import OrderedDict, deque
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import msgspec
@@ -51,7 +52,7 @@ class UnderWay:
 
     effect: AwaitedEffect
     flight: Flight
-    task: asyncio.Task[None]
+    task: asyncio.Task[Outcome]
 
 
 class Principal(Protocol):
@@ -160,6 +161,7 @@ class Dispatcher:
                 flight = Flight(self._line)
                 task = asyncio.get_running_loop().create_task(self._carry_out(effect, flight))
                 self._under_way[effect.uid] = UnderWay(effect, flight, task)
+                task.add_done_callback(partial(self._ended, effect, flight))
 
     def _next(self) -> AwaitedEffect | None:
         if self._urgent:
@@ -169,15 +171,20 @@ class Dispatcher:
             return self._patches.popitem(last=False)[1]
         return None
 
-    async def _carry_out(self, effect: AwaitedEffect, flight: Flight) -> None:
-        outcome: Outcome
+    async def _carry_out(self, effect: AwaitedEffect, flight: Flight) -> Outcome:
         try:
-            outcome = await self._perform(effect, flight)
-        except asyncio.CancelledError:
-            outcome = Unknown("given up before the answer came") if flight.sent else Withdrawn(NO_LEASE)
+            return await self._perform(effect, flight)
         except Exception as error:
             log.exception("a call failed", effect=type(effect).__name__, pod=f"{effect.namespace}/{effect.name}")
-            outcome = Unknown(f"{type(error).__name__}: {error}")
+            return Unknown(f"{type(error).__name__}: {error}")
+
+    def _ended(self, effect: AwaitedEffect, flight: Flight, task: asyncio.Task[Outcome]) -> None:
+        """A call is over. It may have been cancelled before it took its first step, and must be answered for all the same."""
+        outcome: Outcome
+        if task.cancelled():
+            outcome = Unknown("given up before the answer came") if flight.sent else Withdrawn(NO_LEASE)
+        else:
+            outcome = task.result()
         del self._under_way[effect.uid]
         self._unpark(effect.uid)
         self._principal.report(EffectDone(effect.effect_id, outcome))

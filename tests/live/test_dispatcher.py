@@ -269,6 +269,24 @@ async def test_the_lease_is_looked_at_when_a_call_is_sent_and_not_when_it_is_que
     assert api.count("POST", BINDING) == 1
 
 
+async def test_a_lease_lost_in_the_moment_of_deciding_is_answered_for(
+    api: FaultyApi, engine: Engine, dispatcher: Dispatcher
+) -> None:
+    (pod,) = create(api, "a")
+    bind = engine.bind(pod, "n1")
+    dispatcher.submit(bind)
+    engine.lease = False
+    dispatcher.abort_writes()
+    await eventually(lambda: bool(engine.ended), "the Binding has ended")
+    assert engine.ended[bind.effect_id] == Withdrawn(NO_LEASE)
+    assert dispatcher.in_flight == 0
+    engine.lease = True
+    again = engine.bind(pod, "n1")
+    dispatcher.submit(again)
+    await eventually(lambda: len(engine.ended) == 2, "the pod can be bound again")
+    assert engine.ended[again.effect_id] == Done()
+
+
 async def test_what_is_decided_about_one_pod_is_done_in_that_order_one_call_at_a_time(
     api: FaultyApi, engine: Engine, dispatcher: Dispatcher
 ) -> None:
