@@ -24,6 +24,12 @@ demo: $(STAMP) ## place a workload on a small in-memory cluster and explain it (
 test: $(STAMP) ## run all tests that this machine can run
 	$(BIN)/python -m pytest $(ARGS)
 
+ROUNDS ?= 10
+fuzz: $(STAMP) ## look for examples that break a law, ever new ones (ROUNDS=10)
+	for round in $$(seq $(ROUNDS)); do \
+	    $(BIN)/python -m pytest -q --hypothesis-profile=fuzz -m "hypothesis and not controlplane" $(ARGS) || exit 1; \
+	done
+
 check: $(STAMP) ## lint, format check, types, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -68,4 +74,4 @@ kind-deploy: ## run berth in the local cluster
 kind-down: ## delete the local cluster
 	kind delete cluster --name berth
 
-.PHONY: help install demo test check format lock controlplane test-node bench bench-watch image kind-up kind-load kind-deploy kind-down
+.PHONY: help install demo test fuzz check format lock controlplane test-node bench bench-watch image kind-up kind-load kind-deploy kind-down

@@ -53,7 +53,7 @@ files = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(files)
 def test_a_file_is_read_or_its_faults_are_listed(tree: dict[str, object]) -> None:
     text = HEAD + "".join(

@@ -253,5 +253,5 @@ class AnyHistoryWithKubelets(AnyHistory):
 
 TestAnyHistory = AnyHistory.TestCase
 TestAnyHistoryWithKubelets = AnyHistoryWithKubelets.TestCase
-TestAnyHistory.settings = settings(max_examples=40, stateful_step_count=50, deadline=None)
-TestAnyHistoryWithKubelets.settings = settings(max_examples=40, stateful_step_count=50, deadline=None)
+TestAnyHistory.settings = settings(max_examples=40, stateful_step_count=50)
+TestAnyHistoryWithKubelets.settings = settings(max_examples=40, stateful_step_count=50)

@@ -98,7 +98,7 @@ class Pair:
         return [(name, (status.code, status.reasons)) for name, status in named], totals.tolist()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(STEPS)
 def test_kept_results_equal_fresh_ones_after_any_history(steps: list[tuple[str, int, str]]) -> None:
     pair, asked = Pair(), waiting()
@@ -111,7 +111,7 @@ def test_kept_results_equal_fresh_ones_after_any_history(steps: list[tuple[str, 
         assert pair.verdicts(one, kept=True) == pair.verdicts(one, kept=False)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(STEPS)
 def test_a_what_if_leaves_no_trace(steps: list[tuple[str, int, str]]) -> None:
     pair = Pair()

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.registry import load_registry
@@ -106,7 +106,6 @@ def traces(draw: st.DrawFn) -> Trace:
     return [*trace, (now + 60.0, KindSynced(Kind.POD))]
 
 
-@settings(deadline=None)
 @given(traces(), st.integers(0, 3))
 def test_the_same_facts_and_seed_give_the_same_effects(trace: Trace, seed: int) -> None:
     assert play(trace, seed)[0] == play(trace, seed)[0]

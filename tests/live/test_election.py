@@ -198,7 +198,7 @@ def test_touching_a_dead_holders_lease_does_not_keep_it_alive() -> None:
 
 
 @given(seed=st.integers(0, 2**32), trouble=st.floats(0, 0.9), longest=st.floats(0.01, 40))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_never_two_lead_and_one_does_when_the_network_is_well_again(seed: int, trouble: float, longest: float) -> None:
     rng = random.Random(seed)
 

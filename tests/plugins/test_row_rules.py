@@ -98,7 +98,7 @@ def answers(plugin: Plugin, wanting: PodInfo, rows: Rows) -> list[object]:
 
 
 @pytest.mark.parametrize("name", RULES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(cluster=clusters(), wanting=pods("p"), data=st.data())
 def test_a_row_is_judged_by_itself(name: str, cluster: Cluster, wanting: PodInfo, data: st.DataObject) -> None:
     plugin = BUILT_IN[name](BUILT_IN[name].Args(), cluster.handle)
@@ -111,7 +111,7 @@ def test_a_row_is_judged_by_itself(name: str, cluster: Cluster, wanting: PodInfo
 
 
 @pytest.mark.parametrize("name", RULES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(cluster=clusters(), one=pods("p"), other=pods("q"))
 def test_pods_with_equal_row_keys_are_judged_alike(name: str, cluster: Cluster, one: PodInfo, other: PodInfo) -> None:
     plugin = BUILT_IN[name](BUILT_IN[name].Args(), cluster.handle)
@@ -125,7 +125,7 @@ def test_pods_with_equal_row_keys_are_judged_alike(name: str, cluster: Cluster, 
 
 
 @pytest.mark.parametrize("name", SCORES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(cluster=clusters(), wanting=pods("p"))
 def test_scores_are_from_0_to_100(name: str, cluster: Cluster, wanting: PodInfo) -> None:
     plugin = BUILT_IN[name](BUILT_IN[name].Args(), cluster.handle)

@@ -1,7 +1,7 @@
 """What holds whatever happens: a list and the watch from it always add up to the next list."""
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler.sandbox.cluster import Cluster
@@ -68,7 +68,6 @@ def follow(state: dict[str, JsonObject], events: list[WatchEvent]) -> None:
 
 
 @given(ACTIONS, ACTIONS, SELECTORS)
-@settings(deadline=None)
 def test_a_list_and_its_watch_add_up_to_the_next_list(
     before: list[tuple[str, str]], after: list[tuple[str, str]], selectors: tuple[str, str]
 ) -> None:
@@ -94,7 +93,6 @@ def unordered(items: list[JsonObject], like: dict[str, JsonObject]) -> list[Json
 
 
 @given(ACTIONS, ACTIONS, st.integers(1, 3))
-@settings(deadline=None)
 def test_pages_show_the_moment_of_the_first(
     before: list[tuple[str, str]], between: list[tuple[str, str]], limit: int
 ) -> None:
@@ -113,7 +111,6 @@ def test_pages_show_the_moment_of_the_first(
 
 
 @given(ACTIONS)
-@settings(deadline=None)
 def test_versions_grow_with_every_change_and_no_change_is_silent(actions: list[tuple[str, str]]) -> None:
     cluster = Cluster(ToldClock())
     watch = cluster.watch("pods", cluster.revision)
@@ -126,7 +123,6 @@ def test_versions_grow_with_every_change_and_no_change_is_silent(actions: list[t
 
 
 @given(ACTIONS)
-@settings(deadline=None)
 def test_the_same_requests_give_the_same_bytes(actions: list[tuple[str, str]]) -> None:
     def history() -> bytes:
         cluster = Cluster(ToldClock(), seed=7)

@@ -147,7 +147,7 @@ def test_a_watch_that_is_behind_a_read_does_not_take_a_bound_pod_off_its_node() 
     assert not world.notes.anomalies
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_late_doubled_and_overtaking_events_end_where_a_fresh_list_would(data: st.DataObject) -> None:
     world = World(kubelet=True)
