@@ -3,12 +3,20 @@
 The classes and names are kube-scheduler's (1.36, framework/events.go). A change that is none of them wakes nobody.
 """
 
+from scheduler.api import Kind
 from scheduler.framework import Action, ClusterEvent, EventResource, Node, PodInfo
 
 ASSIGNED_POD_ADD = ClusterEvent(EventResource.ASSIGNED_POD, Action.ADD, "AssignedPodAdd")
 ASSIGNED_POD_DELETE = ClusterEvent(EventResource.ASSIGNED_POD, Action.DELETE, "AssignedPodDelete")
 NODE_ADD = ClusterEvent(EventResource.NODE, Action.ADD, "NodeAdd")
 NODE_DELETE = ClusterEvent(EventResource.NODE, Action.DELETE, "NodeDelete")
+
+_OBJECT_ACTIONS = {Action.ADD: "Add", Action.UPDATE_OTHER: "Update", Action.DELETE: "Delete"}
+_OBJECT_EVENTS = {
+    (kind, action): ClusterEvent(EventResource(kind.value), action, f"{kind}{label}")
+    for kind in set(Kind) - {Kind.POD, Kind.NODE}
+    for action, label in _OBJECT_ACTIONS.items()
+}
 
 _NODE_UPDATES = {
     action: ClusterEvent(EventResource.NODE, action, label)
@@ -36,6 +44,11 @@ def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
     if old.annotations != new.annotations:
         happened.append(Action.UPDATE_NODE_ANNOTATION)
     return [_NODE_UPDATES[action] for action in happened]
+
+
+def object_event(kind: Kind, action: Action) -> ClusterEvent:
+    """The event of an object of another kind that was added, changed (UPDATE_OTHER) or deleted."""
+    return _OBJECT_EVENTS[kind, action]
 
 
 def pod_changes(old: PodInfo, new: PodInfo, resource: EventResource) -> list[ClusterEvent]:

@@ -5,14 +5,15 @@ It does no input or output and reads no clock; its randomness comes from a seed.
 """
 
 import heapq
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from scheduler import binding
+from scheduler.api import ApiObject, Kind
 from scheduler.cache.cache import Cache
 from scheduler.cache.rows import Rows
 from scheduler.changes import ASSIGNED_POD_DELETE
@@ -26,13 +27,15 @@ from scheduler.messages import (
     EffectDone,
     Fact,
     Found,
-    Kind,
     KindStale,
     KindSynced,
     LeadershipGained,
     LeadershipLost,
     NodeGone,
     NodeSeen,
+    ObjectFact,
+    ObjectGone,
+    ObjectSeen,
     Outcome,
     PodGone,
     PodSeen,
@@ -50,6 +53,8 @@ from scheduler.story import StoryLine
 from scheduler.tasks import Perform, PermitWait, Sleep, Suspension
 
 _MOST_UNSTARTED = 10_000
+
+A = TypeVar("A", bound=ApiObject)
 
 
 @dataclass(slots=True, eq=False)
@@ -78,7 +83,7 @@ class Summary:
 
 
 class Engine:
-    """Owner of queue, cache and attempts."""
+    """Owner of queue, cache and attempts. `kinds` are those that a driver must follow: pods, nodes, and what plugins need."""
 
     def __init__(
         self, configuration: Configuration, registry: Mapping[str, type[Plugin]], seed: int, observer: Observer
@@ -99,6 +104,8 @@ class Engine:
         flush_after = configuration.pod_max_in_unschedulable_seconds
         queue = SchedulingQueue(profiles, backoff, flush_after, observer)
         self.state = State(queue, profiles, cache, observer, np.random.default_rng(seed))
+        needed = (kind for runtime in profiles.values() for kind in runtime.needs())
+        self.kinds: frozenset[Kind] = frozenset({Kind.POD, Kind.NODE, *needed})
         self._leading = False
         self._synced: set[Kind] = set()
         self._awaiting: dict[int, Task] = {}
@@ -108,24 +115,13 @@ class Engine:
 
     @property
     def ready(self) -> bool:
-        """Whether every kind is known completely."""
-        return self._synced == set(Kind)
+        """Whether every kind that is followed is known completely."""
+        return self._synced >= self.kinds
 
     def handle(self, fact: Fact, now: float) -> None:
         """Take over what was observed."""
-        state = self.state
-        state.now = now
+        self.state.now = now
         match fact:
-            case PodSeen(pod=pod):
-                state.see_pod(pod)
-            case PodGone(uid=uid):
-                unstarted = state.lose_pod(uid)
-                if unstarted is not None and self._leading:
-                    self._step(Task(_learn_why_it_ended(state, unstarted), None), None)
-            case NodeSeen(node=node):
-                state.see_node(node)
-            case NodeGone(name=name, uid=uid):
-                state.lose_node(name, uid)
             case EffectDone(effect_id=effect_id, outcome=outcome):
                 self._effect_done(effect_id, outcome)
             case KindSynced(kind=kind):
@@ -137,7 +133,27 @@ class Engine:
                 self._synced.clear()
             case LeadershipLost():
                 self._leading = False
+            case _:
+                self._observe(fact)
         self._resume_permits()
+
+    def _observe(self, fact: ObjectFact) -> None:
+        state = self.state
+        match fact:
+            case PodSeen(pod=pod):
+                state.see_pod(pod)
+            case PodGone(uid=uid):
+                unstarted = state.lose_pod(uid)
+                if unstarted is not None and self._leading:
+                    self._step(Task(_learn_why_it_ended(state, unstarted), None), None)
+            case NodeSeen(node=node):
+                state.see_node(node)
+            case NodeGone(name=name, uid=uid):
+                state.lose_node(name, uid)
+            case ObjectSeen(object=obj):
+                state.see_object(obj)
+            case ObjectGone(kind=kind, uid=uid, namespace=namespace, name=name):
+                state.lose_object(kind, uid, namespace, name)
 
     def advance(self, now: float, cycles: int) -> list[Effect]:
         """Let time pass up to `now` and run at most this many scheduling cycles; answers what the driver shall do."""
@@ -337,6 +353,14 @@ class PluginHandle:
     def node(self, name: str) -> NodeInfo | None:
         """The node of this name."""
         return self._engine.state.cache.nodes.by_name(name)
+
+    def find(self, kind: type[A], namespace: str, name: str) -> A | None:
+        """The object of this kind and name."""
+        return self._engine.state.objects.find(kind, namespace, name)
+
+    def all(self, kind: type[A]) -> Collection[A]:
+        """All objects of a kind."""
+        return self._engine.state.objects.all(kind)
 
     def allow(self, uid: str, plugin: str) -> bool:
         """Let a waiting pod go on."""

@@ -1,15 +1,15 @@
 """What a plugin author reads: the values, the extension points in the order they are called, and the handle.
 
 Names and rules are those of the Kubernetes Scheduling Framework (KEP-624), 1.36. A plugin is a class that derives from
-the extension points it implements; the runtime calls it at these and at no others. Plugins import this module and
-`scheduler.matching`, never the engine, the cache or a driver.
+the extension points it implements; the runtime calls it at these and at no others. Plugins import this module,
+`scheduler.api` and `scheduler.matching`, never the engine, the cache or a driver.
 
 Time, randomness and input or output are not a plugin's to use: `now` is given where it matters, and what must be
 written or awaited goes through the handle.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum, IntFlag, StrEnum
 from typing import ClassVar, Protocol, TypeVar
@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.api import ApiObject
 from scheduler.matching import (
     Labels,
     NodeSelector,
@@ -332,6 +333,7 @@ class RowVerdicts:
 
 
 T = TypeVar("T")
+A = TypeVar("A", bound=ApiObject)
 
 
 class CycleState:
@@ -360,12 +362,15 @@ class CycleState:
 
 
 class EventResource(StrEnum):
-    """What an event is about (fwk.EventResource). Pods on nodes and the waiting pod itself are told apart."""
+    """What an event is about (fwk.EventResource): pods, of which those on nodes and the waiting pod itself are told apart, nodes,
+    and the kinds of `scheduler.api` under their own names.
+    """
 
     ASSIGNED_POD = "AssignedPod"
     UNSCHEDULED_POD = "UnscheduledPod"
     NODE = "Node"
     NAMESPACE = "Namespace"
+    POD_DISRUPTION_BUDGET = "PodDisruptionBudget"
     ANY = "*"
 
 
@@ -398,7 +403,7 @@ class ClusterEvent:
 
 
 Hint = Callable[[PodInfo, object, object], bool]
-"""hint(pod, old, new) -> True to queue the pod. `old` is None for an addition, `new` for a deletion; Node or PodInfo."""
+"""hint(pod, old, new) -> True to queue the pod. `old` is None for an addition, `new` for a deletion; Node, PodInfo, ApiObject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,6 +428,12 @@ class Handle(Protocol):
 
     def node(self, name: str) -> NodeInfo | None:
         """The node of this name as it is now."""
+
+    def find(self, kind: type[A], namespace: str, name: str) -> A | None:
+        """The object of this kind and name; the kind must be among the plugin's `needs`. Cluster-scoped: no namespace."""
+
+    def all(self, kind: type[A]) -> Collection[A]:
+        """All objects of a kind, which must be among the plugin's `needs`."""
 
     def allow(self, uid: str, plugin: str) -> bool:
         """Let a pod that waits on Permit go on, in the name of one plugin; False if it does not wait."""
@@ -460,13 +471,15 @@ class Facet(IntFlag):
 
 
 class Plugin(ABC):
-    """Base of all plugins. `Args` is the type its pluginConfig args are decoded into, strictly.
+    """Base of all plugins. `Args` is the type its pluginConfig args are decoded into, strictly. `needs` are the kinds it reads
+    through the handle, beside pods and nodes; nothing is decided before they are known completely.
 
     `__init__(args, handle)` is given arguments that have no `problems`.
     """
 
     name: ClassVar[str]
     Args: ClassVar[type[PluginArgs]] = NoArgs
+    needs: ClassVar[frozenset[type[ApiObject]]] = frozenset()
 
     def __init__(self, args: PluginArgs, handle: Handle) -> None:  # noqa: ARG002  part of the contract
         self.handle = handle

@@ -5,18 +5,11 @@ and reports its outcome as an `EffectDone` fact. None of them holds a clock read
 """
 
 from collections.abc import Mapping
-from enum import StrEnum
 
 import msgspec
 
+from scheduler.api import ApiObject, Kind
 from scheduler.framework import Node, PodInfo
-
-
-class Kind(StrEnum):
-    """Kinds of objects the engine follows."""
-
-    POD = "Pod"
-    NODE = "Node"
 
 
 class Message(msgspec.Struct, frozen=True, tag=True, tag_field="is_a"):
@@ -46,6 +39,21 @@ class NodeGone(Message, frozen=True):
 
     name: str
     uid: str
+
+
+class ObjectSeen(Message, frozen=True):
+    """An object of another kind was added or has changed."""
+
+    object: ApiObject
+
+
+class ObjectGone(Message, frozen=True):
+    """The object of this kind, name and UID was deleted."""
+
+    kind: Kind
+    uid: str
+    namespace: str
+    name: str
 
 
 class KindSynced(Message, frozen=True):
@@ -108,7 +116,8 @@ class EffectDone(Message, frozen=True):
     outcome: Outcome
 
 
-Fact = PodSeen | PodGone | NodeSeen | NodeGone | KindSynced | KindStale | LeadershipGained | LeadershipLost | EffectDone
+ObjectFact = PodSeen | PodGone | NodeSeen | NodeGone | ObjectSeen | ObjectGone
+Fact = ObjectFact | KindSynced | KindStale | LeadershipGained | LeadershipLost | EffectDone
 
 
 class Bind(Message, frozen=True):

@@ -10,14 +10,17 @@ from itertools import count
 
 import numpy as np
 
+from scheduler.api import ApiObject, Kind
 from scheduler.cache.cache import Cache
 from scheduler.cache.holds import NodeHolds
+from scheduler.cache.objects import ObjectStore
 from scheduler.changes import (
     ASSIGNED_POD_ADD,
     ASSIGNED_POD_DELETE,
     NODE_ADD,
     NODE_DELETE,
     node_changes,
+    object_event,
     pod_changes,
 )
 from scheduler.framework import Action, ClusterEvent, EventRegistration, EventResource, Node, PodInfo
@@ -75,6 +78,7 @@ class State:
     observer: Observer
     rng: np.random.Generator
     now: float = 0.0
+    objects: ObjectStore = field(default_factory=ObjectStore)
     nominator: Nominator = field(default_factory=Nominator)
     holds: NodeHolds = field(default_factory=NodeHolds)
     stories: Stories = field(default_factory=lambda: Stories(most_pods=10_000, most_lines=32))
@@ -238,6 +242,27 @@ class State:
         if old is not None:
             self.wake(NODE_DELETE, old, None)
 
+    # Objects of other kinds.
+
+    def see_object(self, obj: ApiObject) -> None:
+        """An object was added or has changed."""
+        known = self.objects.named(obj.kind, obj.namespace, obj.name)
+        if obj.uid in self._gone or (known is not None and known.uid == obj.uid and not _newer(obj, known)):
+            return
+        if known is not None and known.uid != obj.uid:
+            self.lose_object(known.kind, known.uid, known.namespace, known.name)
+            known = None
+        self.objects.put(obj)
+        self.wake(object_event(obj.kind, Action.ADD if known is None else Action.UPDATE_OTHER), known, obj)
+
+    def lose_object(self, kind: Kind, uid: str, namespace: str, name: str) -> None:
+        """The object of this UID is gone; harmless if it is not known, or another one has its name."""
+        self._bury(uid)
+        known = self.objects.named(kind, namespace, name)
+        if known is not None and known.uid == uid:
+            self.objects.drop(known)
+            self.wake(object_event(kind, Action.DELETE), known, None)
+
     def _known(self, uid: str) -> PodInfo | None:
         """The version of a pod that is known: what comes late, or once more, must not undo it."""
         placement = self.cache.placement(uid)
@@ -253,7 +278,7 @@ class State:
             self._gone.popitem(last=False)
 
 
-def _newer(seen: PodInfo | Node, known: PodInfo | Node) -> bool:
+def _newer(seen: PodInfo | Node | ApiObject, known: PodInfo | Node | ApiObject) -> bool:
     """Whether this version of an object is later than the known one (resource versions are comparable: KEP-5504)."""
     if seen.resource_version.isdigit() and known.resource_version.isdigit():
         return int(seen.resource_version) > int(known.resource_version)

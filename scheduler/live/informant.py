@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from scheduler.engine import Engine
-from scheduler.framework import Node, PodInfo
 from scheduler.live import clock
 from scheduler.live.dispatcher import Dispatcher
 from scheduler.live.lease import Leadership
 from scheduler.live.problems import Problems
 from scheduler.live.recorder import Recorder
-from scheduler.live.reflector import Reflector
+from scheduler.live.reflector import AnyReflector
 from scheduler.live.server import Account, Check, Told
 from scheduler.live.vitals import Reading
 
@@ -24,7 +23,7 @@ class Informant:
     """
 
     engine: Engine
-    reflectors: Sequence[Reflector[PodInfo] | Reflector[Node]]
+    reflectors: Sequence[AnyReflector]
     leadership: Leadership
     dispatcher: Dispatcher
     recorder: Recorder

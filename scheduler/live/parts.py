@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 
+from scheduler.api import Kind
 from scheduler.config import Configuration
 from scheduler.engine import Engine
-from scheduler.framework import Node, Plugin, PodInfo
+from scheduler.framework import Plugin
 from scheduler.live import clock, sources
 from scheduler.live.app import OperatorShell
 from scheduler.live.calls import Line
@@ -25,7 +26,7 @@ from scheduler.live.observers import Observers
 from scheduler.live.preflight import needed_rights, wished_rights
 from scheduler.live.problems import Problems
 from scheduler.live.recorder import Recorder
-from scheduler.live.reflector import Patience, Reflector
+from scheduler.live.reflector import AnyReflector, Patience, Reflector
 from scheduler.live.rights import Rights
 from scheduler.live.scheduler_object import Glance, StatusWriter
 from scheduler.live.server import Address
@@ -72,7 +73,7 @@ class Parts:
         self.driver = Driver(self.engine, self._perform, self._may_decide)
         self.rights = Rights(
             watching,
-            needed_rights(options.namespace, election),
+            needed_rights(options.namespace, election, self.engine.kinds),
             wished_rights(options.namespace),
             self.problems,
             self.driver.wake,
@@ -88,9 +89,11 @@ class Parts:
         self._profiles = frozenset(profile.scheduler_name for profile in options.configuration.profiles)
         self._namespace = options.namespace
         self._watching = False
-        self.reflectors: Sequence[Reflector[PodInfo] | Reflector[Node]] = (
+        others = sorted(self.engine.kinds - {Kind.POD, Kind.NODE})
+        self.reflectors: Sequence[AnyReflector] = (
             Reflector(sources.pods(pods), watching, Patience(), self._deliver),
             Reflector(sources.nodes(), watching, Patience(), self._deliver),
+            *(Reflector(sources.others(kind), watching, Patience(), self._deliver) for kind in others),
         )
         self.informant = Informant(
             engine=self.engine,
@@ -111,7 +114,7 @@ class Parts:
     def _glance(self) -> Glance:
         return Glance(self.leadership.holder, self.engine.summary(), self.informant.ready())
 
-    def start_reflectors(self) -> Sequence[Reflector[PodInfo] | Reflector[Node]]:
+    def start_reflectors(self) -> Sequence[AnyReflector]:
         """Those to run; from now on leadership means listing again what they know."""
         self._watching = True
         return self.reflectors

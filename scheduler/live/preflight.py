@@ -1,5 +1,6 @@
 """The first contact: what makes a start pointless is found before anything else begins."""
 
+from scheduler.api import Kind
 from scheduler.config import LeaderElection
 from scheduler.live.client import Transport
 from scheduler.live.dispatcher import BIND, PATCH, READ
@@ -7,6 +8,7 @@ from scheduler.live.errors import NoAnswerError, SetupError
 from scheduler.live.recorder import CREATE as CREATE_EVENT
 from scheduler.live.recorder import PATCH as PATCH_EVENT
 from scheduler.live.rights import Right
+from scheduler.objects import FOLLOWED
 
 _LIMIT = 10.0
 _OTHERS_LEASES = {("kube-system", "kube-scheduler"), ("kube-system", "kube-controller-manager")}
@@ -33,10 +35,12 @@ def check_lease(election: LeaderElection) -> None:
         )
 
 
-def needed_rights(namespace: str, election: LeaderElection) -> list[Right]:
-    """What berth cannot do without; `namespace` is the only one it schedules in, or empty."""
+def needed_rights(namespace: str, election: LeaderElection, kinds: frozenset[Kind]) -> list[Right]:
+    """What berth cannot do without; `namespace` is the only one it schedules in, or empty, `kinds` are those it follows."""
+    others = [FOLLOWED[kind] for kind in sorted(kinds & FOLLOWED.keys())]
+    followed = [("pods", ""), ("nodes", ""), *((other.plural, other.group) for other in others)]
     rights = [
-        *(Right(verb, resource) for resource in ("pods", "nodes") for verb in ("list", "watch")),
+        *(Right(verb, resource, group) for resource, group in followed for verb in ("list", "watch")),
         *(Right(right.verb, right.resource, right.group, namespace) for right in (READ, BIND, PATCH)),
     ]
     if election.leader_elect:

@@ -9,14 +9,16 @@ import gc
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
 
+from scheduler.api import ApiObject, Kind
+from scheduler.framework import Node, PodInfo
 from scheduler.live.client import Transport
 from scheduler.live.errors import NoAnswerError, RefusedError
-from scheduler.messages import Fact, Kind, KindStale, KindSynced
+from scheduler.messages import Fact, KindStale, KindSynced
 from scheduler.objects import ApiStatus, WatchEvent
 from scheduler.objects.stream import decode_status
 
@@ -60,6 +62,9 @@ class Patience:
     longest_backoff: float = 30.0
     between_lists: float = 1.0
     shortest_watch: float = 1.0
+
+
+AnyReflector: TypeAlias = "Reflector[PodInfo] | Reflector[Node] | Reflector[ApiObject]"
 
 
 class ExpiredError(Exception):

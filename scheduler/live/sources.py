@@ -1,9 +1,10 @@
 """What berth follows on the API server."""
 
+from scheduler.api import ApiObject, Kind
 from scheduler.framework import Node, PodInfo
 from scheduler.live.reflector import Source
-from scheduler.messages import Kind, NodeGone, NodeSeen, PodGone, PodSeen
-from scheduler.objects import NodeDecoder, PodDecoder
+from scheduler.messages import NodeGone, NodeSeen, ObjectGone, ObjectSeen, PodGone, PodSeen
+from scheduler.objects import FOLLOWED, NodeDecoder, PodDecoder
 
 
 def pods(decoder: PodDecoder) -> Source[PodInfo]:
@@ -17,6 +18,21 @@ def pods(decoder: PodDecoder) -> Source[PodInfo]:
         name=lambda pod: pod.name,
         seen=PodSeen,
         gone=lambda uid, name: PodGone(uid),  # noqa: ARG005  pods are told by UID alone
+    )
+
+
+def others(kind: Kind) -> Source[ApiObject]:
+    """All objects of a kind beside these, which some plugin needs."""
+    followed = FOLLOWED[kind]
+    return Source(
+        kind=kind,
+        path=followed.path,
+        field_selector="",
+        decoder=followed.decoder(),
+        uid=lambda obj: obj.uid,
+        name=lambda obj: f"{obj.namespace}/{obj.name}",
+        seen=ObjectSeen,
+        gone=lambda uid, name: ObjectGone(kind, uid, *name.split("/")),
     )
 
 

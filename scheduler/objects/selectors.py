@@ -1,6 +1,6 @@
-"""Node-selector terms: JSON to the values of `matching`."""
+"""Node-selector terms and label selectors: JSON to the values of `matching`."""
 
-from scheduler.matching import NodeSelectorTerm, Operator, Requirement
+from scheduler.matching import LabelSelector, NodeSelectorTerm, Operator, Requirement
 from scheduler.objects import wire
 
 _OPERATORS = {operator.value: operator for operator in Operator}
@@ -19,3 +19,12 @@ def term(read: wire.NodeSelectorTerm, path: str) -> NodeSelectorTerm:
     expressions = tuple(requirement(r, f"{path}.matchExpressions") for r in read.match_expressions or ())
     fields = tuple(requirement(r, f"{path}.matchFields") for r in read.match_fields or ())
     return NodeSelectorTerm(expressions, fields)
+
+
+def label_selector(read: wire.LabelSelector | None, path: str) -> LabelSelector | None:
+    """A label selector; None where there is none. Raises ValueError for an operator that does not exist."""
+    if read is None:
+        return None
+    labels = (Requirement(key, Operator.IN, (value,)) for key, value in sorted((read.match_labels or {}).items()))
+    expressions = (requirement(r, f"{path}.matchExpressions") for r in read.match_expressions or ())
+    return LabelSelector((*labels, *expressions))

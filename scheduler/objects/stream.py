@@ -8,7 +8,6 @@ import msgspec
 from scheduler.objects import wire
 
 T = TypeVar("T")
-W = TypeVar("W", wire.Pod, wire.Node)
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,6 +214,40 @@ class Node(Wire):
     status: NodeStatus = msgspec.field(default_factory=NodeStatus)
 
 
+class LabelSelector(Wire):
+    """A metav1.LabelSelector."""
+
+    match_labels: dict[str, str] | None = None
+    match_expressions: list[Requirement] | None = None
+
+
+class Namespace(Wire):
+    """A v1 Namespace."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+
+
+class PodDisruptionBudgetSpec(Wire):
+    """A budget's spec."""
+
+    selector: LabelSelector | None = None
+
+
+class PodDisruptionBudgetStatus(Wire):
+    """A budget's status; the values of `disruptedPods` are times."""
+
+    disruptions_allowed: int = 0
+    disrupted_pods: dict[str, str | None] | None = None
+
+
+class PodDisruptionBudget(Wire):
+    """A policy/v1 PodDisruptionBudget."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+    spec: PodDisruptionBudgetSpec = msgspec.field(default_factory=PodDisruptionBudgetSpec)
+    status: PodDisruptionBudgetStatus = msgspec.field(default_factory=PodDisruptionBudgetStatus)
+
+
 class ListMeta(Wire):
     """metadata of a list."""
 

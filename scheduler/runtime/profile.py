@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from scheduler.api import Kind
 from scheduler.cache.nodes import NodeTable
 from scheduler.cache.rows import Rows
 from scheduler.config import ConfigError, Profile
@@ -118,6 +119,10 @@ class ProfileRuntime:
         if not percentage or percentage >= 100 or total < _FEWEST_TO_FIND:
             return total
         return max(total * int(percentage) // 100, _FEWEST_TO_FIND)
+
+    def needs(self) -> frozenset[Kind]:
+        """The kinds that some plugin reads beside pods and nodes."""
+        return frozenset(kind.kind for plugin in self._plugins.values() for kind in plugin.needs)
 
     # The queue's questions.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from scheduler.api import Kind
 from scheduler.engine import Engine
 from scheduler.messages import (
     AwaitedEffect,
@@ -16,13 +17,14 @@ from scheduler.messages import (
     EffectDone,
     Fact,
     Found,
-    Kind,
     KindStale,
     KindSynced,
     LeadershipGained,
     LeadershipLost,
     NodeGone,
     NodeSeen,
+    ObjectGone,
+    ObjectSeen,
     Outcome,
     PatchPodStatus,
     PodGone,
@@ -32,13 +34,13 @@ from scheduler.messages import (
     Refused,
     Withdrawn,
 )
-from scheduler.objects import NodeDecoder, PodDecoder
+from scheduler.objects import FOLLOWED, NodeDecoder, PodDecoder
 from scheduler.requests import binding_body, status_patch
 from scheduler.sandbox.clock import VirtualClock
 from scheduler.sandbox.cluster import Cluster
 from scheduler.sandbox.errors import ApiError
 from scheduler.sandbox.faults import CallPlan, Faults
-from scheduler.sandbox.fields import JsonObject, name_of, object_at, text_at
+from scheduler.sandbox.fields import JsonObject, name_of, namespace_of, object_at, text_at
 from scheduler.sandbox.identity import timestamp
 from scheduler.sandbox.watch import Subscription
 
@@ -61,7 +63,9 @@ class SandboxDriver:
         self._after_step = after_step
         self._pods = PodDecoder()
         self._nodes = NodeDecoder()
-        self._known: dict[str, dict[str, JsonObject]] = {"pods": {}, "nodes": {}}
+        self._others = {kind: FOLLOWED[kind].decoder() for kind in engine.kinds & FOLLOWED.keys()}
+        self._kinds = {"pods": Kind.POD, "nodes": Kind.NODE} | {FOLLOWED[kind].plural: kind for kind in self._others}
+        self._known: dict[str, dict[str, JsonObject]] = {resource: {} for resource in self._kinds}
         self._watches: dict[str, Subscription] = {}
         self._arrived: dict[str, float] = {}
         self._advancing = False
@@ -69,7 +73,7 @@ class SandboxDriver:
     def start(self) -> None:
         """Lead, list everything, watch from there."""
         self.tell(LeadershipGained())
-        for resource in self._known:
+        for resource in self._kinds:
             self.relist(resource)
 
     def stop(self) -> None:
@@ -81,7 +85,7 @@ class SandboxDriver:
 
     def relist(self, resource: str) -> None:
         """List a resource afresh and hand over the difference by UID, with what vanished meanwhile as gone."""
-        kind = Kind.POD if resource == "pods" else Kind.NODE
+        kind = self._kinds[resource]
         if (watch := self._watches.pop(resource, None)) is not None:
             watch.close()
         self.tell(KindStale(kind))
@@ -180,13 +184,27 @@ class SandboxDriver:
             self._known[resource].pop(uid, None)
         else:
             self._known[resource][uid] = obj
+        self.tell(self._gone(resource, obj) if kind == "DELETED" else self._seen(resource, obj))
+
+    def _gone(self, resource: str, obj: JsonObject) -> Fact:
+        uid = text_at(obj, "metadata", "uid")
+        match self._kinds[resource]:
+            case Kind.POD:
+                return PodGone(uid)
+            case Kind.NODE:
+                return NodeGone(name_of(obj), uid)
+            case kind:
+                return ObjectGone(kind, uid, namespace_of(obj), name_of(obj))
+
+    def _seen(self, resource: str, obj: JsonObject) -> Fact:
         body = msgspec.json.encode(obj)
-        fact: Fact
-        if resource == "pods":
-            fact = PodGone(uid) if kind == "DELETED" else PodSeen(self._pods.decode(body))
-        else:
-            fact = NodeGone(name_of(obj), uid) if kind == "DELETED" else NodeSeen(self._nodes.decode(body))
-        self.tell(fact)
+        match self._kinds[resource]:
+            case Kind.POD:
+                return PodSeen(self._pods.decode(body))
+            case Kind.NODE:
+                return NodeSeen(self._nodes.decode(body))
+            case kind:
+                return ObjectSeen(self._others[kind].decode(body))
 
     # Effects out.
 

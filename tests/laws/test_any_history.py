@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from plugins.registry import load_registry
+from scheduler.api import Kind
 from scheduler.config import default
 from scheduler.engine import Engine
 from scheduler.framework import PodInfo
 from scheduler.messages import (
     Bind,
-    Kind,
     KindSynced,
     LeadershipGained,
     NodeSeen,

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.registry import load_registry
+from scheduler.api import Kind
 from scheduler.config import default
 from scheduler.engine import Engine
 from scheduler.messages import (
@@ -20,7 +21,6 @@ from scheduler.messages import (
     EffectDone,
     Fact,
     Found,
-    Kind,
     KindSynced,
     LeadershipGained,
     NodeGone,

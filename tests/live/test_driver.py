@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from plugins.registry import BUILT_IN
+from scheduler.api import Kind
 from scheduler.config import default
 from scheduler.engine import Engine
 from scheduler.live.driver import Driver
@@ -12,7 +13,6 @@ from scheduler.messages import (
     Bind,
     Effect,
     Fact,
-    Kind,
     KindSynced,
     LeadershipGained,
     NodeSeen,

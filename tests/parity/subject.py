@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plugins.registry import BUILT_IN
+from scheduler.api import Kind
 from scheduler.cache.rows import Rows
 from scheduler.config import Configuration
 from scheduler.engine import Engine
 from scheduler.framework import CycleState, Node, PodInfo, Status
-from scheduler.messages import Bind, Fact, Kind, KindSynced, LeadershipGained, NodeSeen, PatchPodStatus, PodSeen
+from scheduler.messages import Bind, Fact, KindSynced, LeadershipGained, NodeSeen, PatchPodStatus, PodSeen
 from scheduler.observer import Observer
 from scheduler.runtime.filters import NodeVerdicts
 from tests.parity.oracle import Scores

@@ -1,9 +1,10 @@
 """Binding."""
 
 from plugins.registry import BUILT_IN
+from scheduler.api import Kind
 from scheduler.config import default
 from scheduler.engine import Engine
-from scheduler.messages import Bind, Fact, Kind, KindSynced, LeadershipGained, NodeSeen, PodSeen
+from scheduler.messages import Bind, Fact, KindSynced, LeadershipGained, NodeSeen, PodSeen
 from scheduler.observer import Observer
 from tests.builders import node, pod
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scheduler.messages import Kind, KindStale, KindSynced, LeadershipGained, LeadershipLost, PodGone, Unknown
+from scheduler.api import Kind
+from scheduler.messages import KindStale, KindSynced, LeadershipGained, LeadershipLost, PodGone, Unknown
 from scheduler.sandbox.faults import CallPlan, Delivery, any_event, binding
 from tests.scenarios.world import World
 

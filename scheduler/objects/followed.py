@@ -1,0 +1,48 @@
+"""Where the API server has each kind that can be followed beside pods and nodes, and how it is decoded."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import msgspec
+
+from scheduler.api import ApiObject, Kind
+from scheduler.objects.budgets import budgets
+from scheduler.objects.namespaces import namespaces
+from scheduler.objects.stream import WatchEvent
+
+
+class AnyDecoder(Protocol):
+    """Decodes one kind's JSON."""
+
+    def decode(self, body: bytes | msgspec.Raw) -> ApiObject:
+        """One object."""
+
+    def decode_list(self, page: bytes) -> tuple[list[ApiObject], str, str]:
+        """A page of a list."""
+
+    def decode_event(self, line: bytes) -> WatchEvent[ApiObject]:
+        """A line of a watch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A kind's API group (empty for the core), version, and plural; `decoder` makes a decoder for it."""
+
+    group: str
+    version: str
+    plural: str
+    decoder: Callable[[], AnyDecoder]
+
+    @property
+    def path(self) -> str:
+        """Where all objects of the kind, in all namespaces, are listed."""
+        return (
+            f"/apis/{self.group}/{self.version}/{self.plural}" if self.group else f"/api/{self.version}/{self.plural}"
+        )
+
+
+FOLLOWED: Mapping[Kind, Followed] = {
+    Kind.NAMESPACE: Followed("", "v1", "namespaces", namespaces),
+    Kind.POD_DISRUPTION_BUDGET: Followed("policy", "v1", "poddisruptionbudgets", budgets),
+}
