@@ -65,7 +65,7 @@ def world() -> World:
 
 
 def label(world: World, value: str) -> None:
-    patch = {"metadata": {"labels": {"open": value}}}
+    patch: JsonObject = {"metadata": {"labels": {"open": value}}}
     world.cluster.patch("namespaces", None, "default", patch, "application/merge-patch+json")
 
 
