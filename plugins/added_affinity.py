@@ -4,9 +4,9 @@ checks one in a pod.
 
 from collections.abc import Iterable, Iterator
 
-from plugins.label_syntax import is_label_value, is_qualified_name
 from scheduler.framework import PluginArgs, PreferredTerm
 from scheduler.matching import NodeSelector, NodeSelectorTerm, Operator, Requirement, int64
+from scheduler.names import is_label_value, is_qualified_name
 
 _OPERATORS = {operator.value: operator for operator in Operator}
 _FIELD = "metadata.name"

@@ -9,8 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from plugins.label_syntax import is_qualified_name
-from plugins.resource_names import NATIVE, group_of, is_extended, is_scalar
+from plugins.resource_names import NATIVE, group_of, is_scalar
 from plugins.resource_scoring import effective_weights, usages
 from plugins.scoring_strategy import LEAST, ScoringStrategy, scorer
 from scheduler.framework import (
@@ -36,6 +35,7 @@ from scheduler.framework import (
     RowVerdicts,
     Status,
 )
+from scheduler.names import is_extended, is_qualified_name
 
 REASON_PODS = "Too many pods"
 REASON = "Insufficient {resource}"

@@ -2,21 +2,11 @@
 
 from functools import lru_cache
 
-from plugins.label_syntax import is_qualified_name
 from scheduler.framework import CPU, EPHEMERAL_STORAGE, MEMORY
+from scheduler.names import is_extended
 
 NATIVE = (CPU, MEMORY, EPHEMERAL_STORAGE)
 """The resources with fields of their own, in the order in which kube-scheduler names them."""
-
-_QUOTA_PREFIX = "requests."
-
-
-@lru_cache(maxsize=4096)
-def is_extended(name: str) -> bool:
-    """Whether this is an extended resource: qualified, outside kubernetes.io/, and of a name that quotas can hold."""
-    if "/" not in name or "kubernetes.io/" in name or name.startswith(_QUOTA_PREFIX):
-        return False
-    return is_qualified_name(_QUOTA_PREFIX + name)
 
 
 @lru_cache(maxsize=4096)

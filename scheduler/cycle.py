@@ -1,7 +1,7 @@
 """The story of one attempt: the scheduling cycle and the binding cycle, top-down, in the order of the extension points.
 
-The scheduling cycle decides and is serial: the next one begins when it has ended or handed over to the binding cycle, of
-which many are under way. Both change nothing outside but through the state's effects.
+The scheduling cycle decides and is serial: the next one begins when it has ended, waits for extenders, or handed over to the
+binding cycle, of which many are under way. They change nothing outside but through the state's effects.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,16 +11,19 @@ from typing import TypeVar
 
 import numpy as np
 
+from scheduler.binding import bind_by_extender
 from scheduler.cache.rows import Rows
 from scheduler.changes import ASSIGNED_POD_DELETE
+from scheduler.consulting import Opinion, ask
 from scheduler.diagnosis import NO_NODES_MESSAGE, Diagnosis
+from scheduler.extenders.interest import consults, interested
 from scheduler.framework import Code, CycleState, IntArray, PodInfo, Status, unresolvable
 from scheduler.messages import PatchPodStatus, RecordEvent
 from scheduler.queue.entry import QueueEntry
 from scheduler.runtime.filters import NodeVerdicts, VerdictsByName
 from scheduler.runtime.profile import PreFilterOutcome, ProfileRuntime, Waits
 from scheduler.state import KUBELET_REFUSAL, NO_NODES, UNREADABLE_POD, State
-from scheduler.tasks import PermitWait
+from scheduler.tasks import PermitWait, Turn
 
 _HELD = Status(Code.UNSCHEDULABLE, ("node(s) refused a pod and had no news since",), KUBELET_REFUSAL)
 
@@ -50,6 +53,12 @@ class NotPlaced:
     freed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Neither: the pod is gone, or nothing could be asked about it and it is to be tried again at once."""
+
+
+Result = Placed | NotPlaced | Undecided
 R = TypeVar("R")
 
 
@@ -72,32 +81,75 @@ async def attempt(state: State, entry: QueueEntry) -> None:
 async def place(state: State, runtime: ProfileRuntime, cycle: CycleState, entry: QueueEntry) -> None:
     """The scheduling cycle, and the binding cycle if there is something to bind."""
     state.deciding = True
-    state.observer.cycle_started(runtime.name)
-    result = await scheduling_cycle(state, runtime, cycle, entry.lead)
-    state.observer.cycle_finished(runtime.name, _result_label(result))
+    state.observer.cycle_started(runtime.name, entry.key)
+    result = await scheduling_cycle(state, runtime, cycle, entry)
+    state.observer.cycle_finished(runtime.name, entry.key, _result_label(result))
     state.deciding = False
     if isinstance(result, Placed):
         await binding_cycle(state, runtime, cycle, entry, result)
-    else:
+    elif isinstance(result, NotPlaced):
         give_back(state, entry, result)
+    elif state.queue.get(entry.key) is entry:
+        state.queue.put_back(entry, state.now)
 
 
-async def scheduling_cycle(
-    state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo
-) -> Placed | NotPlaced:
+async def scheduling_cycle(state: State, runtime: ProfileRuntime, cycle: CycleState, entry: QueueEntry) -> Result:
     """Choose a node and reserve it."""
+    pod = entry.lead
     if pod.problem is not None:
         return NotPlaced(SCHEDULER_ERROR, pod.problem, frozenset({UNREADABLE_POD}))
     if not len(state.cache.nodes):
         return NotPlaced(UNSCHEDULABLE, NO_NODES_MESSAGE, frozenset({NO_NODES}))
 
-    found = find_feasible(state, runtime, cycle, pod)
+    if state.extenders and not pod.manifest:
+        return NotPlaced(SCHEDULER_ERROR, "extenders are to be shown the whole pod, which is not known yet")
+    opinion = Opinion([extender for extender in interested(state.extenders, pod) if consults(extender)])
+    if opinion.extenders:
+        return await consulting_cycle(state, runtime, cycle, entry, opinion)
+    return await decide(state, runtime, cycle, pod, find_feasible(state, runtime, cycle, pod, opinion), opinion=opinion)
+
+
+async def consulting_cycle(
+    state: State, runtime: ProfileRuntime, cycle: CycleState, entry: QueueEntry, opinion: Opinion
+) -> Result:
+    """The same for a pod that extenders want to be asked about.
+
+    They are asked about one pod at a time, as kube-scheduler does it, but pods that no extender cares about are decided
+    meanwhile. After each wait everything begins again on the facts of now, with what was said so far.
+    """
+    state.deciding = False
+    await Turn(consults=True)
+    state.deciding = state.consulting = True
+    try:
+        while state.queue.get(entry.key) is entry:
+            cycle.renew()
+            found = find_feasible(state, runtime, cycle, entry.lead, opinion)
+            if not isinstance(found, Rows) or opinion.covers(found):
+                return await decide(state, runtime, cycle, entry.lead, found, opinion=opinion)
+            status = await ask(state, entry, found, opinion)
+            if not status.ok:
+                return Undecided() if status.code is Code.WAIT else _error(status)
+    finally:
+        state.consulting = False
+    return Undecided()
+
+
+async def decide(
+    state: State,
+    runtime: ProfileRuntime,
+    cycle: CycleState,
+    pod: PodInfo,
+    found: "Rows | Infeasible | NotPlaced",
+    *,
+    opinion: Opinion,
+) -> Result:
+    """Take the best of the feasible nodes, or try to make room."""
     if isinstance(found, NotPlaced):
         return found
     if isinstance(found, Infeasible):
         return await post_filter(runtime, cycle, pod, found)
 
-    node_name = choose(state, runtime, cycle, pod, found)
+    node_name = choose(state, runtime, cycle, pod, found, opinion=opinion)
     if isinstance(node_name, NotPlaced):
         return node_name
     return reserve_and_permit(state, runtime, cycle, pod, node_name)
@@ -112,9 +164,9 @@ class Infeasible:
 
 
 def find_feasible(
-    state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo
+    state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, opinion: Opinion
 ) -> Rows | Infeasible | NotPlaced:
-    """PreFilter and Filter: the nodes that can take the pod."""
+    """PreFilter, Filter and what extenders have said: the nodes that can take the pod, as far as is known."""
     table = state.cache.nodes
     outcome = _timed(state, runtime, "PreFilter", partial(runtime.run_pre_filter, cycle, pod))
     diagnosis = Diagnosis(len(table), rejectors=set(outcome.narrowed_by))
@@ -128,14 +180,17 @@ def find_feasible(
     promised = state.nominator.node_of(pod.uid)
     if promised and (row := table.row_of(promised)) is not None:
         tried = check(state, runtime, cycle, pod, Rows(table, np.array([row], np.int64), table))
-        if isinstance(tried, NodeVerdicts) and len(tried.feasible()):
-            return tried.rows
+        if isinstance(tried, NodeVerdicts):
+            opinion.apply(tried)
+            if len(tried.feasible()):
+                return tried.rows
 
     rows = _worth_looking_at(state, outcome)
     verdicts = _timed(state, runtime, "Filter", partial(check, state, runtime, cycle, pod, rows))
     if isinstance(verdicts, Status):
         return _error(verdicts)
-    feasible = verdicts.feasible()
+    opinion.apply(verdicts)
+    feasible = opinion.known(rows, verdicts.feasible())
     if len(feasible):
         return rows.subset(_sampled(runtime, feasible, len(rows), state))
     return _infeasible(diagnosis, outcome, verdicts)
@@ -200,15 +255,17 @@ async def post_filter(runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, 
     )
 
 
-def choose(state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, feasible: Rows) -> str | NotPlaced:
-    """PreScore and Score: the best node; ties are broken uniformly."""
-    if len(feasible) == 1 or not runtime.has_scores:
-        best: IntArray = np.arange(len(feasible))
-    else:
-        totals = _timed(state, runtime, "Score", partial(runtime.run_scores, cycle, pod, feasible))
-        if isinstance(totals, Status):
-            return _error(totals)
-        best = np.flatnonzero(totals == totals.max())
+def choose(
+    state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, feasible: Rows, *, opinion: Opinion
+) -> str | NotPlaced:
+    """PreScore and Score, and what extenders add to it: the best node; ties are broken uniformly."""
+    totals = opinion.scores(feasible)
+    if len(feasible) > 1 and runtime.has_scores:
+        scores = _timed(state, runtime, "Score", partial(runtime.run_scores, cycle, pod, feasible))
+        if isinstance(scores, Status):
+            return _error(scores)
+        totals = totals + scores
+    best = np.flatnonzero(totals == totals.max())
     position = int(best[0]) if len(best) == 1 else int(best[state.rng.integers(len(best))])
     return feasible.node(position).name
 
@@ -241,7 +298,7 @@ async def binding_cycle(
     if failure is None:
         status = await runtime.run_pre_bind(cycle, pod, node_name)
         if status.ok:
-            status = await runtime.run_bind(cycle, pod, node_name)
+            status = await bind(state, runtime, cycle, pod, node_name)
         if status.ok:
             bound(state, runtime, cycle, entry, node_name)
             return
@@ -253,6 +310,12 @@ async def binding_cycle(
         give_back(state, entry, replace(failure, freed=freed))
     elif state.queue.get(entry.key) is entry:
         state.queue.put_back(entry, state.now)
+
+
+async def bind(state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, node_name: str) -> Status:
+    """Bind: by the extender that does it for such pods, else by the plugins."""
+    status = await bind_by_extender(state, pod, node_name)
+    return await runtime.run_bind(cycle, pod, node_name) if status is None else status
 
 
 async def wait_on_permit(state: State, pod: PodInfo, waits: Waits | None) -> NotPlaced | None:
@@ -386,10 +449,10 @@ def _error(status: Status) -> NotPlaced:
     return NotPlaced(SCHEDULER_ERROR, status.message)
 
 
-def _result_label(result: Placed | NotPlaced) -> str:
+def _result_label(result: Result) -> str:
     if isinstance(result, Placed):
         return "scheduled"
-    return "unschedulable" if result.reason == UNSCHEDULABLE else "error"
+    return "unschedulable" if isinstance(result, NotPlaced) and result.reason == UNSCHEDULABLE else "error"
 
 
 def _timed(state: State, runtime: ProfileRuntime, point: str, run: Callable[[], R]) -> R:

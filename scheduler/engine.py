@@ -6,20 +6,21 @@ It does no input or output and reads no clock; its randomness comes from a seed.
 
 import heapq
 from collections.abc import Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeVar
 
 import numpy as np
 
-from scheduler import binding
+from scheduler import binding, consulting
 from scheduler.api import ApiObject, Kind
 from scheduler.cache.cache import Cache
 from scheduler.cache.rows import Rows
 from scheduler.changes import ASSIGNED_POD_DELETE
 from scheduler.config import Configuration
 from scheduler.cycle import attempt
-from scheduler.framework import CycleState, NodeInfo, NodeRows, Plugin, PodInfo, Status
+from scheduler.extenders.interest import consulted_on_all, manifests
+from scheduler.framework import CycleState, NodeInfo, NodeRows, Plugin, PodInfo, Status, Victims
 from scheduler.messages import (
     Bind,
     Done,
@@ -50,7 +51,7 @@ from scheduler.runtime.filters import NodeVerdicts
 from scheduler.runtime.profile import ProfileRuntime
 from scheduler.state import HOLD_OVER, OWN_REGISTRATIONS, State, is_refusal
 from scheduler.story import StoryLine
-from scheduler.tasks import Perform, PermitWait, Sleep, Suspension
+from scheduler.tasks import Perform, PerformAll, PermitWait, Sleep, Suspension, Turn
 
 _MOST_UNSTARTED = 10_000
 
@@ -63,6 +64,15 @@ class Task:
 
     coroutine: Coroutine[Suspension[Any], Any, None]
     entry: QueueEntry | None
+
+
+@dataclass(slots=True, eq=False)
+class Gathering:
+    """A coroutine that waits for several effects, by their ids, with the outcomes so far."""
+
+    task: Task
+    effect_ids: Sequence[int]
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +93,9 @@ class Summary:
 
 
 class Engine:
-    """Owner of queue, cache and attempts. `kinds` are those that a driver must follow: pods, nodes, and what plugins need."""
+    """Owner of queue, cache and attempts. `kinds` are those that a driver must follow: pods, nodes, and what plugins need;
+    `manifests` says which objects it must hand over whole.
+    """
 
     def __init__(
         self, configuration: Configuration, registry: Mapping[str, type[Plugin]], seed: int, observer: Observer
@@ -103,12 +115,15 @@ class Engine:
         backoff = Backoff(configuration.pod_initial_backoff_seconds, configuration.pod_max_backoff_seconds)
         flush_after = configuration.pod_max_in_unschedulable_seconds
         queue = SchedulingQueue(profiles, backoff, flush_after, observer)
-        self.state = State(queue, profiles, cache, observer, np.random.default_rng(seed))
+        self.state = State(queue, profiles, cache, observer, np.random.default_rng(seed), configuration.extenders)
+        self.manifests = manifests(configuration)
         needed = (kind for runtime in profiles.values() for kind in runtime.needs())
         self.kinds: frozenset[Kind] = frozenset({Kind.POD, Kind.NODE, *needed})
         self._leading = False
         self._synced: set[Kind] = set()
         self._awaiting: dict[int, Task] = {}
+        self._gathering: dict[int, Gathering] = {}
+        self._turns: list[tuple[Task, Turn]] = []
         self._permit_waits: dict[str, Task] = {}
         self._sleeping: list[tuple[float, int, Task]] = []
         self._tickets = count(1)
@@ -167,10 +182,10 @@ class Engine:
         for _ in range(cycles):
             if not self._may_decide():
                 break
-            entry = state.queue.pop(now)
-            if entry is None:
+            task = self._next_cycle()
+            if task is None:
                 break
-            self._step(Task(attempt(state, entry), entry), None)
+            self._step(task, None)
             self._resume_permits()
         effects, state.effects = state.effects, []
         return effects
@@ -184,7 +199,10 @@ class Engine:
         times.append(state.permits.next_deadline())
         times.append(state.holds.ends_after(state.now))
         if self._may_decide():
-            times.append(state.queue.next_deadline())
+            if self._next_turn() is not None:
+                return 0.0
+            if not self._all_must_wait():
+                times.append(state.queue.next_deadline())
         return min((time for time in times if time is not None), default=None)
 
     def withdrawn(self, bind: Bind) -> str | None:
@@ -251,6 +269,29 @@ class Engine:
     def _may_decide(self) -> bool:
         return self._leading and self.ready and not self.state.deciding
 
+    def _next_cycle(self) -> Task | None:
+        """The scheduling cycle that goes on or begins next."""
+        place = self._next_turn()
+        if place is not None:
+            return self._turns.pop(place)[0]
+        entry = None if self._all_must_wait() else self.state.queue.pop(self.state.now)
+        return None if entry is None else Task(attempt(self.state, entry), entry)
+
+    def _next_turn(self) -> int | None:
+        """Whose turn it is: whoever comes back from the extenders; if nobody is with them, the first in the queue's order."""
+        for place, (_, turn) in enumerate(self._turns):
+            if not turn.consults:
+                return place
+        if self.state.consulting:
+            return None
+        order = self.state.queue.order
+        waiting = [(order(task.entry), i) for i, (task, _) in enumerate(self._turns) if task.entry is not None]
+        return min(waiting)[1] if waiting else None
+
+    def _all_must_wait(self) -> bool:
+        """Whether a pod is with extenders that have to be asked about all others too, which is then better left in the queue."""
+        return self.state.consulting and consulted_on_all(self.state.extenders)
+
     def _misfit(self, pod: PodInfo, row: int) -> str | None:
         """Whether the node would still take the pod if it were not counted there yet."""
         state = self.state
@@ -270,6 +311,12 @@ class Engine:
         task = self._awaiting.pop(effect_id, None)
         if task is not None:
             self._step(task, outcome)
+            return
+        gathering = self._gathering.pop(effect_id, None)
+        if gathering is not None:
+            gathering.outcomes[effect_id] = outcome
+            if len(gathering.outcomes) == len(gathering.effect_ids):
+                self._step(gathering.task, [gathering.outcomes[i] for i in gathering.effect_ids])
             return
         patch = self.state.patches.pop(effect_id, None)
         if patch is not None and not isinstance(outcome, Done):
@@ -296,6 +343,13 @@ class Engine:
             case Perform(effect=effect):
                 self._awaiting[effect.effect_id] = task
                 self.state.emit(effect)
+            case PerformAll(effects=effects):
+                gathering = Gathering(task, [effect.effect_id for effect in effects])
+                for effect in effects:
+                    self._gathering[effect.effect_id] = gathering
+                    self.state.emit(effect)
+            case Turn():
+                self._turns.append((task, suspension))
             case Sleep(until=until):
                 heapq.heappush(self._sleeping, (until, next(self._tickets), task))
             case PermitWait(pod=pod, plugins=plugins, until=until, expires_by=expires_by):
@@ -337,7 +391,13 @@ class Engine:
             self.state.unstarted.popitem(last=False)
 
     def _tasks(self) -> list[Task]:
-        return [*self._awaiting.values(), *self._permit_waits.values(), *(task for _, _, task in self._sleeping)]
+        return [
+            *self._awaiting.values(),
+            *(gathering.task for gathering in self._gathering.values()),
+            *(task for task, _ in self._turns),
+            *self._permit_waits.values(),
+            *(task for _, _, task in self._sleeping),
+        ]
 
 
 class PluginHandle:
@@ -381,6 +441,12 @@ class PluginHandle:
     async def bind(self, pod: PodInfo, node_name: str, annotations: Mapping[str, str]) -> Status:
         """Write the Binding."""
         return await binding.bind(self._engine.state, pod, node_name, annotations)
+
+    async def process_preemption(
+        self, pod: PodInfo, candidates: Mapping[str, Victims]
+    ) -> Mapping[str, Victims] | Status:
+        """Ask the extenders that have a say."""
+        return await consulting.process_preemption(self._engine.state, pod, candidates)
 
 
 async def _learn_why_it_ended(state: State, pod: PodInfo) -> None:

@@ -114,6 +114,7 @@ class PodInfo(msgspec.Struct, frozen=True, gc=False, eq=False):
 
     `usage` is what the pod takes on its node: the spec's requests, or more during an in-place resize (KEP-1287).
     `problem` says why the pod cannot be scheduled as it is written (an unparsable quantity); None for a sound pod.
+    `manifest` is the whole object as JSON where an extender is to be shown it, else empty.
     """
 
     uid: str
@@ -130,6 +131,7 @@ class PodInfo(msgspec.Struct, frozen=True, gc=False, eq=False):
     resource_version: str
     scheduled_condition: PodCondition | None
     problem: str | None
+    manifest: bytes = b""
 
     @property
     def namespace(self) -> str:
@@ -165,7 +167,9 @@ class Image(msgspec.Struct, frozen=True, gc=False):
 
 
 class Node(msgspec.Struct, frozen=True, gc=False, eq=False):
-    """A node as last seen. `allocatable` is in the units of `Resources`."""
+    """A node as last seen. `allocatable` is in the units of `Resources`. `manifest` is the whole object as JSON where an extender
+    is to be shown it, else empty.
+    """
 
     uid: str
     name: str
@@ -177,6 +181,7 @@ class Node(msgspec.Struct, frozen=True, gc=False, eq=False):
     images: tuple[Image, ...]
     conditions: Mapping[str, str]
     resource_version: str
+    manifest: bytes = b""
 
 
 @dataclass(slots=True, eq=False)
@@ -351,6 +356,13 @@ class CycleState:
         self.skip_filter: set[str] = set()
         self.skip_score: set[str] = set()
 
+    def renew(self) -> None:
+        """Forget everything: the attempt has waited and begins again on newer facts."""
+        self._values.clear()
+        self.bind_annotations.clear()
+        self.skip_filter.clear()
+        self.skip_score.clear()
+
     def put(self, value: object) -> None:
         """Store a value under its own type, replacing an earlier one."""
         self._values[type(value)] = value
@@ -420,6 +432,13 @@ class EventRegistration:
         return same and bool(self.action & event.action)
 
 
+class Victims(msgspec.Struct, frozen=True):
+    """Pods on one node that would have to go, and how many of these evictions a PodDisruptionBudget would forbid."""
+
+    pods: tuple[PodInfo, ...]
+    violations: int = 0
+
+
 class Handle(Protocol):
     """What a plugin may ask of the engine."""
 
@@ -449,6 +468,15 @@ class Handle(Protocol):
 
     async def bind(self, pod: PodInfo, node_name: str, annotations: Mapping[str, str]) -> Status:
         """Write the Binding and return once its outcome is known; Wait if it was not sent and the pod is to be tried again."""
+
+    async def process_preemption(
+        self, pod: PodInfo, candidates: Mapping[str, Victims]
+    ) -> Mapping[str, Victims] | Status:
+        """Let the extenders with a preempt verb narrow down candidates (victims by node name); an error status if one fails.
+
+        Without such extenders the candidates come back at once. Otherwise other pods may have been decided on meanwhile, and
+        what was found before must be checked again.
+        """
 
 
 class PluginArgs(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):

@@ -106,7 +106,14 @@ class Found(Message, frozen=True):
     pod: PodInfo | None
 
 
-Outcome = Done | Refused | Unknown | Withdrawn | Found
+class Answered(Message, frozen=True):
+    """Answer to `CallExtender`, of whatever HTTP status."""
+
+    status: int
+    body: bytes
+
+
+Outcome = Answered | Done | Refused | Unknown | Withdrawn | Found
 
 
 class EffectDone(Message, frozen=True):
@@ -158,6 +165,24 @@ class PatchPodStatus(Message, frozen=True):
     nominated_node: str | None
 
 
+class CallExtender(Message, frozen=True):
+    """POST a JSON body to an extender (extender/v1). Answered by `Answered`, `Unknown` or `Withdrawn`, after `timeout` seconds at
+    the latest.
+
+    `extender` is its name in the configuration, `verb` one of filter, prioritize, preempt and bind, `url` where to post. A bind
+    stands for `binding`, and is sent only if that would be.
+    """
+
+    effect_id: int
+    uid: str
+    extender: str
+    verb: str
+    url: str
+    body: bytes
+    timeout: float
+    binding: Bind | None
+
+
 class RecordEvent(Message, frozen=True):
     """Record an Event about a pod (events.k8s.io/v1). Fire and forget: dropping one never delays scheduling."""
 
@@ -170,5 +195,6 @@ class RecordEvent(Message, frozen=True):
     note: str
 
 
-Effect = Bind | ReadPod | PatchPodStatus | RecordEvent
-AwaitedEffect = Bind | ReadPod | PatchPodStatus
+ApiCall = Bind | ReadPod | PatchPodStatus
+AwaitedEffect = ApiCall | CallExtender
+Effect = AwaitedEffect | RecordEvent

@@ -6,10 +6,10 @@ from scheduler.framework import Code, PodInfo
 class Observer:
     """Told of what happens; every method does nothing by default. An observer must not call back into the engine."""
 
-    def cycle_started(self, profile: str) -> None:
-        """A scheduling cycle of this profile (a schedulerName) begins."""
+    def cycle_started(self, profile: str, key: str) -> None:
+        """A scheduling cycle of this profile (a schedulerName) begins. `key` tells it from others that wait for extenders."""
 
-    def cycle_finished(self, profile: str, result: str) -> None:
+    def cycle_finished(self, profile: str, key: str, result: str) -> None:
         """It ended: `scheduled`, `unschedulable` or `error`."""
 
     def point_started(self, profile: str, point: str) -> None:
@@ -32,6 +32,9 @@ class Observer:
 
     def plugin_raised(self, plugin: str, point: str, exception: Exception) -> None:
         """A plugin raised; the attempt ends as an error and the loop goes on."""
+
+    def extender_failed(self, extender: str, verb: str, problem: str) -> None:
+        """An extender did not answer, or not with what can be used."""
 
     def anomaly(self, kind: str, detail: str) -> None:
         """Something unexpected was observed and dealt with (a pod that moved, an update for an unknown pod)."""

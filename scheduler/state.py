@@ -4,7 +4,7 @@ The cycle decides over it, the engine feeds it. Nothing here calls a plugin's ru
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -23,6 +23,7 @@ from scheduler.changes import (
     object_event,
     pod_changes,
 )
+from scheduler.config import Extender
 from scheduler.framework import Action, ClusterEvent, EventRegistration, EventResource, Node, PodInfo
 from scheduler.messages import Effect
 from scheduler.observer import Observer
@@ -36,6 +37,7 @@ from scheduler.story import Stories
 NO_NODES = "NoNodes"
 KUBELET_REFUSAL = "KubeletRefusal"
 UNREADABLE_POD = "UnreadablePod"
+EXTENDER = "Extender"
 OWN_REGISTRATIONS: Mapping[str, tuple[EventRegistration, ...]] = {
     NO_NODES: (EventRegistration(EventResource.NODE, Action.ADD),),
     KUBELET_REFUSAL: (
@@ -43,6 +45,8 @@ OWN_REGISTRATIONS: Mapping[str, tuple[EventRegistration, ...]] = {
         EventRegistration(EventResource.ASSIGNED_POD, Action.ALL),
     ),
     UNREADABLE_POD: (),
+    # An extender cannot say what would change its mind.
+    EXTENDER: (EventRegistration(EventResource.ANY, Action.ALL),),
 }
 HOLD_OVER = ClusterEvent(EventResource.NODE, Action.UPDATE_OTHER, "NodeHoldOver")
 
@@ -70,13 +74,16 @@ def is_refusal(pod: PodInfo) -> bool:
 
 @dataclass(slots=True)
 class State:
-    """Queue, cache, promises and the means to decide. `now` is the time of the fact or advance under way."""
+    """Queue, cache, promises and the means to decide. `now` is the time of the fact or advance under way. `deciding` is set while
+    a scheduling cycle relies on nothing changing under it, `consulting` while a pod is with the extenders.
+    """
 
     queue: SchedulingQueue
     profiles: Mapping[str, ProfileRuntime]
     cache: Cache
     observer: Observer
     rng: np.random.Generator
+    extenders: Sequence[Extender] = ()
     now: float = 0.0
     objects: ObjectStore = field(default_factory=ObjectStore)
     nominator: Nominator = field(default_factory=Nominator)
@@ -88,6 +95,7 @@ class State:
     patches: dict[int, tuple[str, str]] = field(default_factory=dict)
     permits: Permits = field(default_factory=Permits)
     deciding: bool = False
+    consulting: bool = False
     next_start: int = 0
     bound_here: int = 0
     bound_after_flush: int = 0
@@ -279,7 +287,15 @@ class State:
 
 
 def _newer(seen: PodInfo | Node | ApiObject, known: PodInfo | Node | ApiObject) -> bool:
-    """Whether this version of an object is later than the known one (resource versions are comparable: KEP-5504)."""
+    """Whether this version of an object is later than the known one (resource versions are comparable: KEP-5504), or the same
+    one seen whole for the first time.
+    """
+    if seen.resource_version == known.resource_version:
+        return bool(_manifest(seen)) and not _manifest(known)
     if seen.resource_version.isdigit() and known.resource_version.isdigit():
         return int(seen.resource_version) > int(known.resource_version)
-    return seen.resource_version != known.resource_version
+    return True
+
+
+def _manifest(obj: PodInfo | Node | ApiObject) -> bytes:
+    return b"" if isinstance(obj, ApiObject) else obj.manifest

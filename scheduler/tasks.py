@@ -3,7 +3,7 @@
 Nothing here knows asyncio, so an attempt behaves the same live and simulated.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -25,6 +25,20 @@ class Perform(Suspension[Outcome]):
     """Wait for the outcome of an effect."""
 
     effect: AwaitedEffect
+
+
+@dataclass(frozen=True, slots=True)
+class PerformAll(Suspension[Sequence[Outcome]]):
+    """Wait for the outcomes of several effects that are under way at once, in their order; at least one."""
+
+    effects: Sequence[AwaitedEffect]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn(Suspension[None]):
+    """Wait until a scheduling cycle may decide (again), and if it `consults`, until no other pod is with the extenders."""
+
+    consults: bool
 
 
 @dataclass(frozen=True, slots=True)

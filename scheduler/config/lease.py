@@ -1,19 +1,12 @@
 """leaderElection: durations and their order."""
 
-import re
-
-import durationpy
-
 from scheduler.config import wire
+from scheduler.config.durations import seconds
 from scheduler.config.model import LeaderElection
 from scheduler.config.problems import Problems
 
 _DEFAULTS = LeaderElection()
 _LOCK = "leases"
-# The library also takes days and weeks, which Go's time.ParseDuration does not know.
-_DURATION = re.compile(
-    r"0|(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*", re.ASCII
-)
 # A holder must have time for more than one try (client-go's JitterFactor).
 _JITTER = 1.2
 
@@ -21,9 +14,9 @@ _JITTER = 1.2
 def leader_election(given: wire.LeaderElection, problems: Problems) -> LeaderElection:
     """The lease's settings. What is wrong with them matters only if there is to be an election."""
     path = "leaderElection"
-    lease = _seconds(given.lease_duration, _DEFAULTS.lease_duration, f"{path}.leaseDuration", problems)
-    renew = _seconds(given.renew_deadline, _DEFAULTS.renew_deadline, f"{path}.renewDeadline", problems)
-    retry = _seconds(given.retry_period, _DEFAULTS.retry_period, f"{path}.retryPeriod", problems)
+    lease = seconds(given.lease_duration, _DEFAULTS.lease_duration, f"{path}.leaseDuration", problems)
+    renew = seconds(given.renew_deadline, _DEFAULTS.renew_deadline, f"{path}.renewDeadline", problems)
+    retry = seconds(given.retry_period, _DEFAULTS.retry_period, f"{path}.retryPeriod", problems)
     if given.leader_elect:
         if given.resource_lock not in ("", _LOCK):
             problems.add(f"{path}.resourceLock", f'found "{given.resource_lock}", allowed: {_LOCK}')
@@ -42,14 +35,3 @@ def leader_election(given: wire.LeaderElection, problems: Problems) -> LeaderEle
         given.resource_name or _DEFAULTS.resource_name,
         given.resource_namespace or _DEFAULTS.resource_namespace,
     )
-
-
-def _seconds(text: str, default: float, path: str, problems: Problems) -> float:
-    """A duration; nothing and zero mean the default."""
-    if not text:
-        return default
-    if not _DURATION.fullmatch(text):
-        problems.add(path, f'found "{text}", allowed: a duration such as 15s or 1m30s')
-        return default
-    seconds: float = durationpy.from_str(text).total_seconds()
-    return seconds or default

@@ -3,6 +3,7 @@
 from scheduler.config import wire
 from scheduler.config.decode import decode
 from scheduler.config.document import Document
+from scheduler.config.extenders import extenders, without_managed
 from scheduler.config.lease import leader_election
 from scheduler.config.merge import Registry
 from scheduler.config.model import ClientConnection, ConfigError, Configuration
@@ -48,11 +49,10 @@ def _configuration(file: wire.File, registry: Registry, problems: Problems) -> C
         problems.add("podInitialBackoffSeconds", f"found {initial}, allowed: 1 and more")
     if longest < initial:
         problems.add("podMaxBackoffSeconds", f"found {longest}, allowed: podInitialBackoffSeconds ({initial}) and more")
-    if file.extenders:
-        problems.add("extenders", f"found {len(file.extenders)}, allowed: none, for berth does not call extenders yet")
     check_percentage(file.percentage_of_nodes_to_score, "percentageOfNodesToScore", problems)
     return Configuration(
-        profiles=effective_profiles(file, registry, problems),
+        profiles=without_managed(effective_profiles(file, registry, problems), file.extenders, registry),
+        extenders=extenders(file.extenders, problems),
         pod_initial_backoff_seconds=float(initial),
         pod_max_backoff_seconds=float(longest),
         leader_election=leader_election(file.leader_election, problems),

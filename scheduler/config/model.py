@@ -57,14 +57,50 @@ class ClientConnection:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtenderTls:
+    """How to speak TLS with an extender: PEM as bytes, or the files to read it from; all empty means the system's CAs."""
+
+    verify: bool = True
+    server_name: str = ""
+    ca: bytes = b""
+    ca_file: str = ""
+    certificate: bytes = b""
+    certificate_file: str = ""
+    key: bytes = b""
+    key_file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extender:
+    """A scheduler extender (kube-scheduler's extender/v1). `name` tells it from others in messages and metrics: its URL, with
+    its place in the file if several share one. An empty verb is not called; `timeout` is in seconds; without
+    `managed_resources` it is asked about every pod.
+    """
+
+    name: str
+    url_prefix: str
+    filter_verb: str = ""
+    prioritize_verb: str = ""
+    preempt_verb: str = ""
+    bind_verb: str = ""
+    weight: int = 0
+    timeout: float = 5.0
+    node_cache_capable: bool = False
+    managed_resources: frozenset[str] = frozenset()
+    ignorable: bool = False
+    tls: ExtenderTls = ExtenderTls()
+
+
+@dataclass(frozen=True, slots=True)
 class Configuration:
     """Everything that can be configured. `pod_max_in_unschedulable_seconds` None turns the flush off; it has no field in the
-    file, as in kube-scheduler.
+    file, as in kube-scheduler. `extenders` are in the order in which they are called.
 
     `parallelism` is accepted without effect: rules work on all rows at once.
     """
 
     profiles: Sequence[Profile]
+    extenders: Sequence[Extender] = ()
     pod_initial_backoff_seconds: float = 1.0
     pod_max_backoff_seconds: float = 10.0
     pod_max_in_unschedulable_seconds: float | None = 300.0

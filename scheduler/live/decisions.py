@@ -17,8 +17,8 @@ class DecisionLog(Observer):
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._last: dict[str, float] = {}
-        self._unsaid: dict[str, int] = {}
+        self._last: dict[tuple[str, ...], float] = {}
+        self._unsaid: dict[tuple[str, ...], int] = {}
 
     def pod_bound(self, pod: PodInfo, node_name: str, attempts: int, waited: float) -> None:
         """Say where it went."""
@@ -36,11 +36,19 @@ class DecisionLog(Observer):
         """Show where it broke."""
         log.error("plugin raised", plugin=plugin, point=point, exc_info=exception)
 
+    def extender_failed(self, extender: str, verb: str, problem: str) -> None:
+        """Say which, and what is the matter with it."""
+        self._warn("extender failed", (extender, verb), extender=extender, verb=verb, problem=problem)
+
     def anomaly(self, kind: str, detail: str) -> None:
-        """Say so, and how often it was not said."""
-        now = self._clock()
-        if now - self._last.get(kind, -_BETWEEN) < _BETWEEN:
-            self._unsaid[kind] = self._unsaid.get(kind, 0) + 1
+        """Say so."""
+        self._warn(kind, (), detail=detail)
+
+    def _warn(self, event: str, about: tuple[str, ...], **details: str) -> None:
+        """A warning, and how often it was not said."""
+        now, key = self._clock(), (event, *about)
+        if now - self._last.get(key, -_BETWEEN) < _BETWEEN:
+            self._unsaid[key] = self._unsaid.get(key, 0) + 1
             return
-        self._last[kind] = now
-        log.warning(kind, detail=detail, not_told=self._unsaid.pop(kind, 0))
+        self._last[key] = now
+        log.warning(event, **details, not_told=self._unsaid.pop(key, 0))

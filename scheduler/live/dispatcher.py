@@ -19,7 +19,7 @@ from scheduler.live.calls import STRATEGIC_MERGE_PATCH, Call, Flight, Line
 from scheduler.live.client import Response
 from scheduler.live.rights import Right
 from scheduler.messages import (
-    AwaitedEffect,
+    ApiCall,
     Bind,
     Done,
     EffectDone,
@@ -50,7 +50,7 @@ NO_LEASE = "the lease is not valid"
 class UnderWay:
     """An effect whose turn has come."""
 
-    effect: AwaitedEffect
+    effect: ApiCall
     flight: Flight
     task: asyncio.Task[Outcome]
 
@@ -78,11 +78,11 @@ class Dispatcher:
         self._principal = principal
         self._urgent: deque[Bind | ReadPod] = deque()
         self._patches: OrderedDict[str, PatchPodStatus] = OrderedDict()
-        self._parked: dict[str, deque[AwaitedEffect]] = {}
+        self._parked: dict[str, deque[ApiCall]] = {}
         self._under_way: dict[str, UnderWay] = {}
         self._stopping = False
 
-    def submit(self, effect: AwaitedEffect) -> None:
+    def submit(self, effect: ApiCall) -> None:
         """Perform an effect when its turn comes."""
         effect = self._supersede(effect)
         if effect.uid in self._under_way:
@@ -109,6 +109,15 @@ class Dispatcher:
         """How many calls are under way."""
         return len(self._under_way)
 
+    async def settled(self, uid: str) -> None:
+        """Somebody else is about to bind this pod: a patch that waits is not sent any more, and what is under way is awaited."""
+        while True:
+            if (old := self._patches.pop(uid, None)) is not None:
+                self._principal.report(EffectDone(old.effect_id, Withdrawn("the pod was placed meanwhile")))
+            if (call := self._under_way.get(uid)) is None:
+                return
+            await asyncio.wait([call.task])
+
     def abort_writes(self) -> None:
         """Leadership has ended: write nothing more. What may have reached the server has an unknown outcome."""
         for call in list(self._under_way.values()):
@@ -128,7 +137,7 @@ class Dispatcher:
             call.task.cancel()
         await asyncio.gather(*(call.task for call in calls), return_exceptions=True)
 
-    def _supersede(self, effect: AwaitedEffect) -> AwaitedEffect:
+    def _supersede(self, effect: ApiCall) -> ApiCall:
         """A waiting patch of the same pod gives way: to a Binding, for the pod would be told that it cannot be placed just
         after it was; to a newer patch, for only the last one counts, with a nomination of the older one if it has none.
         """
@@ -163,7 +172,7 @@ class Dispatcher:
                 self._under_way[effect.uid] = UnderWay(effect, flight, task)
                 task.add_done_callback(partial(self._ended, effect, flight))
 
-    def _next(self) -> AwaitedEffect | None:
+    def _next(self) -> ApiCall | None:
         if self._urgent:
             return self._urgent.popleft()
         # The last slots are kept free, so that a Binding does not wait behind a crowd of patches.
@@ -171,14 +180,14 @@ class Dispatcher:
             return self._patches.popitem(last=False)[1]
         return None
 
-    async def _carry_out(self, effect: AwaitedEffect, flight: Flight) -> Outcome:
+    async def _carry_out(self, effect: ApiCall, flight: Flight) -> Outcome:
         try:
             return await self._perform(effect, flight)
         except Exception as error:
             log.exception("a call failed", effect=type(effect).__name__, pod=f"{effect.namespace}/{effect.name}")
             return Unknown(f"{type(error).__name__}: {error}")
 
-    def _ended(self, effect: AwaitedEffect, flight: Flight, task: asyncio.Task[Outcome]) -> None:
+    def _ended(self, effect: ApiCall, flight: Flight, task: asyncio.Task[Outcome]) -> None:
         """A call is over. It may have been cancelled before it took its first step, and must be answered for all the same."""
         outcome: Outcome
         if task.cancelled():
@@ -204,7 +213,7 @@ class Dispatcher:
         else:
             self._urgent.appendleft(effect)
 
-    async def _perform(self, effect: AwaitedEffect, flight: Flight) -> Outcome:
+    async def _perform(self, effect: ApiCall, flight: Flight) -> Outcome:
         match effect:
             case Bind():
                 return _done(await flight.make(_binding(effect), lambda: self._why_not_bind(effect)))
@@ -239,7 +248,7 @@ def _done(answer: Response | Refused | Withdrawn | Unknown) -> Outcome:
     return Done() if isinstance(answer, Response) else answer
 
 
-def _path(effect: AwaitedEffect, subresource: str = "") -> str:
+def _path(effect: ApiCall, subresource: str = "") -> str:
     return f"/api/v1/namespaces/{effect.namespace}/pods/{effect.name}{subresource}"
 
 

@@ -45,7 +45,7 @@ class Metrics(Observer):
 
     def __init__(self, registry: CollectorRegistry, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
-        self._cycle_began = 0.0
+        self._cycles_began: dict[str, float] = {}
         self._point_began = 0.0
 
         def counter(name: str, text: str, *labels: str) -> Children[Counter]:
@@ -89,15 +89,25 @@ class Metrics(Observer):
         )
         self._refusals = counter("berth_kubelet_refusals", "Pods bound by berth that a kubelet refused.", "reason")
         self._exceptions = counter("berth_plugin_exceptions", "Exceptions of plugins.", "plugin", "extension_point")
+        self._extender_failures = counter(
+            "berth_extender_failures", "Calls of an extender without a usable answer.", "verb", "extender"
+        )
+        self._extender_seconds = histogram(
+            "berth_extender_duration_seconds",
+            "Calls of an extender.",
+            exponential(0.001, 2, 15),
+            "verb",
+            "extender",
+        )
         self._anomalies = counter("berth_anomalies", "Unexpected things that were dealt with.", "kind")
 
-    def cycle_started(self, profile: str) -> None:
+    def cycle_started(self, profile: str, key: str) -> None:
         """Start the clock."""
-        self._cycle_began = self._clock()
+        self._cycles_began[key] = self._clock()
 
-    def cycle_finished(self, profile: str, result: str) -> None:
+    def cycle_finished(self, profile: str, key: str, result: str) -> None:
         """Time the cycle."""
-        self._attempt_seconds[result, profile].observe(self._clock() - self._cycle_began)
+        self._attempt_seconds[result, profile].observe(self._clock() - self._cycles_began.pop(key))
 
     def point_started(self, profile: str, point: str) -> None:
         """Start the clock."""
@@ -130,6 +140,14 @@ class Metrics(Observer):
     def plugin_raised(self, plugin: str, point: str, exception: Exception) -> None:
         """Count it."""
         self._exceptions[plugin, point].inc()
+
+    def extender_failed(self, extender: str, verb: str, problem: str) -> None:
+        """Count it."""
+        self._extender_failures[verb, extender].inc()
+
+    def extender_called(self, extender: str, verb: str, seconds: float) -> None:
+        """A call of an extender ended."""
+        self._extender_seconds[verb, extender].observe(seconds)
 
     def anomaly(self, kind: str, detail: str) -> None:
         """Count it."""

@@ -10,15 +10,15 @@ class Observers(Observer):
     def __init__(self, *observers: Observer) -> None:
         self._observers = observers
 
-    def cycle_started(self, profile: str) -> None:
+    def cycle_started(self, profile: str, key: str) -> None:
         """Pass it on."""
         for observer in self._observers:
-            observer.cycle_started(profile)
+            observer.cycle_started(profile, key)
 
-    def cycle_finished(self, profile: str, result: str) -> None:
+    def cycle_finished(self, profile: str, key: str, result: str) -> None:
         """Pass it on."""
         for observer in self._observers:
-            observer.cycle_finished(profile, result)
+            observer.cycle_finished(profile, key, result)
 
     def point_started(self, profile: str, point: str) -> None:
         """Pass it on."""
@@ -54,6 +54,11 @@ class Observers(Observer):
         """Pass it on."""
         for observer in self._observers:
             observer.plugin_raised(plugin, point, exception)
+
+    def extender_failed(self, extender: str, verb: str, problem: str) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.extender_failed(extender, verb, problem)
 
     def anomaly(self, kind: str, detail: str) -> None:
         """Pass it on."""

@@ -19,6 +19,7 @@ from scheduler.live.decisions import DecisionLog
 from scheduler.live.dispatcher import Dispatcher
 from scheduler.live.driver import Driver
 from scheduler.live.election import Election
+from scheduler.live.extenders import ExtenderCalls
 from scheduler.live.informant import Informant
 from scheduler.live.lease import Alone, Leadership, LeaseKeeper, new_identity
 from scheduler.live.metrics import Metrics
@@ -31,7 +32,17 @@ from scheduler.live.rights import Rights
 from scheduler.live.scheduler_object import Glance, StatusWriter
 from scheduler.live.server import Address
 from scheduler.live.vitals import Vitals
-from scheduler.messages import Bind, Effect, EffectDone, Fact, LeadershipGained, LeadershipLost, PodSeen, RecordEvent
+from scheduler.messages import (
+    Bind,
+    CallExtender,
+    Effect,
+    EffectDone,
+    Fact,
+    LeadershipGained,
+    LeadershipLost,
+    PodSeen,
+    RecordEvent,
+)
 from scheduler.objects import PodDecoder
 
 _SLOTS = 64
@@ -80,9 +91,10 @@ class Parts:
             again=_ASK_AGAIN,
         )
         self.leadership = self._leadership(options.configuration, leasing, rng)
-        pods = PodDecoder()
+        pods = PodDecoder(self.engine.manifests)
         line = Line(writing, metrics, self.problems, self.rights.doubt, rng)
         self.dispatcher = Dispatcher(line, pods, _SLOTS, self)
+        self.extenders = ExtenderCalls(options.configuration.extenders, self, metrics, self.dispatcher.settled)
         self.recorder = Recorder(
             line, self.may_write, lambda: self.dispatcher.crowded, slots=_EVENT_SLOTS, capacity=_EVENTS_KEPT
         )
@@ -92,7 +104,7 @@ class Parts:
         others = sorted(self.engine.kinds - {Kind.POD, Kind.NODE})
         self.reflectors: Sequence[AnyReflector] = (
             Reflector(sources.pods(pods), watching, Patience(), self._deliver),
-            Reflector(sources.nodes(), watching, Patience(), self._deliver),
+            Reflector(sources.nodes(self.engine.manifests), watching, Patience(), self._deliver),
             *(Reflector(sources.others(kind), watching, Patience(), self._deliver) for kind in others),
         )
         self.informant = Informant(
@@ -172,5 +184,7 @@ class Parts:
     def _perform(self, effect: Effect) -> None:
         if isinstance(effect, RecordEvent):
             self.recorder.record(effect)
+        elif isinstance(effect, CallExtender):
+            self.extenders.submit(effect)
         else:
             self.dispatcher.submit(effect)

@@ -85,7 +85,7 @@ class SchedulerProcess:
         parts = self._parts
         parts.informant.stopping = True
         log.info("stopping")
-        await parts.dispatcher.stop(within)
+        await asyncio.gather(parts.dispatcher.stop(within), parts.extenders.stop(within))
         parts.driver.finish()
         await parts.recorder.flush(_LAST_EVENTS if within else 0.0)
         await self._cancel("lease")

@@ -4,7 +4,7 @@ from scheduler.api import ApiObject, Kind
 from scheduler.framework import Node, PodInfo
 from scheduler.live.reflector import Source
 from scheduler.messages import NodeGone, NodeSeen, ObjectGone, ObjectSeen, PodGone, PodSeen
-from scheduler.objects import FOLLOWED, NodeDecoder, PodDecoder
+from scheduler.objects import FOLLOWED, Manifests, NodeDecoder, PodDecoder
 
 
 def pods(decoder: PodDecoder) -> Source[PodInfo]:
@@ -36,13 +36,13 @@ def others(kind: Kind) -> Source[ApiObject]:
     )
 
 
-def nodes() -> Source[Node]:
+def nodes(manifests: Manifests) -> Source[Node]:
     """All nodes."""
     return Source(
         kind=Kind.NODE,
         path="/api/v1/nodes",
         field_selector="",
-        decoder=NodeDecoder(),
+        decoder=NodeDecoder(manifests),
         uid=lambda node: node.uid,
         name=lambda node: node.name,
         seen=NodeSeen,

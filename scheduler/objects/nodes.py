@@ -1,10 +1,14 @@
 """Nodes: JSON to `Node`."""
 
+import msgspec
+
 from scheduler.framework import Image, Node
 from scheduler.matching import Effect, Taint
 from scheduler.objects import wire
 from scheduler.objects.decoder import ObjectDecoder
+from scheduler.objects.manifests import NO_MANIFESTS, Manifests, manifest
 from scheduler.objects.requests import UnreadableError, amounts, integers
+from scheduler.objects.stream import split_list
 
 _EFFECTS = {effect.value: effect for effect in Effect}
 
@@ -12,8 +16,21 @@ _EFFECTS = {effect.value: effect for effect in Effect}
 class NodeDecoder(ObjectDecoder[wire.Node, Node]):
     """Decodes nodes. A resource whose quantity cannot be understood is taken as absent, so that nothing is placed on it."""
 
-    def __init__(self) -> None:
+    def __init__(self, manifests: Manifests = NO_MANIFESTS) -> None:
         super().__init__(wire.Node, _node)
+        self._whole = manifests.nodes
+
+    def decode(self, body: bytes | msgspec.Raw) -> Node:
+        """One node."""
+        node = super().decode(body)
+        return msgspec.structs.replace(node, manifest=manifest(body)) if self._whole else node
+
+    def decode_list(self, page: bytes) -> tuple[list[Node], str, str]:
+        """A page of a list: nodes, version, and the token for the next page (empty at the end)."""
+        if not self._whole:
+            return super().decode_list(page)
+        items, meta = split_list(page)
+        return [self.decode(item) for item in items], meta.resource_version, meta.continue_
 
 
 def _node(node: wire.Node) -> Node:

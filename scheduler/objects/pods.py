@@ -17,9 +17,10 @@ from scheduler.framework import (
 )
 from scheduler.matching import NodeSelector, Operator, Requirement, Toleration
 from scheduler.objects import wire
+from scheduler.objects.manifests import NO_MANIFESTS, Manifests, manifest
 from scheduler.objects.requests import UnreadableError, is_sidecar, names_of, pod_requests, pod_usage
 from scheduler.objects.selectors import term
-from scheduler.objects.stream import WatchEvent, bookmark_version, decode_status, split_event
+from scheduler.objects.stream import WatchEvent, bookmark_version, decode_status, split_event, split_list
 
 _NOTHING = Resources({})
 _DEFAULT_SCHEDULER = "default-scheduler"
@@ -38,7 +39,8 @@ class PodDecoder:
     A pod with values that cannot be understood is decoded too, with a `problem` that says what and where.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, manifests: Manifests = NO_MANIFESTS) -> None:
+        self._manifests = manifests
         self._pod = msgspec.json.Decoder(wire.Pod)
         self._list = msgspec.json.Decoder(PodList)
         self._encode = msgspec.msgpack.Encoder().encode
@@ -49,10 +51,14 @@ class PodDecoder:
 
     def decode(self, body: bytes | msgspec.Raw) -> PodInfo:
         """One pod."""
-        return self._info(self._pod.decode(body))
+        pod = self._info(self._pod.decode(body))
+        return msgspec.structs.replace(pod, manifest=manifest(body)) if self._is_shown(pod) else pod
 
     def decode_list(self, page: bytes) -> tuple[list[PodInfo], str, str]:
         """A page of a list: pods, version, and the token for the next page (empty at the end)."""
+        if self._manifests.pods:
+            items, meta = split_list(page)
+            return [self.decode(item) for item in items], meta.resource_version, meta.continue_
         decoded = self._list.decode(page)
         pods = [self._info(pod) for pod in decoded.items]
         return pods, decoded.metadata.resource_version, decoded.metadata.continue_
@@ -66,6 +72,11 @@ class PodDecoder:
             return WatchEvent(kind, None, "", decode_status(bytes(raw)))
         pod = self.decode(raw)
         return WatchEvent(kind, pod, pod.resource_version, None)
+
+    def _is_shown(self, pod: PodInfo) -> bool:
+        if pod.node_name:
+            return self._manifests.bound
+        return pod.spec.scheduler_name in self._manifests.waiting
 
     def _info(self, pod: wire.Pod) -> PodInfo:
         meta, spec, status = pod.metadata, pod.spec, pod.status

@@ -36,6 +36,13 @@ class EventHead(wire.Wire):
     object: msgspec.Raw
 
 
+class ListHead(wire.Wire):
+    """A page of a list with its objects left as they are."""
+
+    metadata: wire.ListMeta
+    items: list[msgspec.Raw] = msgspec.field(default_factory=list)
+
+
 class Versioned(wire.Wire):
     """A bookmark's object."""
 
@@ -43,6 +50,7 @@ class Versioned(wire.Wire):
 
 
 _HEAD = msgspec.json.Decoder(EventHead)
+_LIST = msgspec.json.Decoder(ListHead)
 _STATUS = msgspec.json.Decoder(wire.Status)
 _VERSIONED = msgspec.json.Decoder(Versioned)
 
@@ -60,6 +68,12 @@ def split_event(line: bytes) -> tuple[str, msgspec.Raw]:
     """Type and undecoded object of a watch line. Raises msgspec.DecodeError for a line that is cut or no event."""
     head = _HEAD.decode(line)
     return head.type, head.object
+
+
+def split_list(page: bytes) -> tuple[list[msgspec.Raw], wire.ListMeta]:
+    """Undecoded objects and metadata of a page. Raises msgspec.DecodeError for one that is cut or no list."""
+    head = _LIST.decode(page)
+    return head.items, head.metadata
 
 
 def bookmark_version(obj: msgspec.Raw) -> str:

@@ -339,13 +339,13 @@ class SchedulingQueue:
             case Part.ACTIVE:
                 if was is not Part.ACTIVE:
                     entry.activated_at = now
-                self._active.push(self._order(entry), entry)
+                self._active.push(self.order(entry), entry)
                 self._active.compact(self._sizes[Part.ACTIVE])
                 self._arrivals.append((entry.ticket, entry))
             case Part.BACKOFF:
                 error = not entry.rejectors and not entry.pending
                 heap = self._error_backoff if error else self._rejected_backoff
-                heap.push((entry.backoff_until, *self._order(entry)), entry)
+                heap.push((entry.backoff_until, *self.order(entry)), entry)
                 heap.compact(self._sizes[Part.BACKOFF])
             case Part.UNSCHEDULABLE:
                 cause = Cause(entry.profile, entry.rejectors, entry.pending)
@@ -370,6 +370,7 @@ class SchedulingQueue:
         if not stuck:
             del self._stuck[cause]
 
-    def _order(self, entry: QueueEntry) -> tuple[object, ...]:
+    def order(self, entry: QueueEntry) -> tuple[object, ...]:
+        """An entry's place in the order in which entries are tried; smaller is earlier."""
         lead = entry.lead
         return (self._rules[entry.profile].sort_key(lead, entry.queued_at), lead.created, entry.sequence)

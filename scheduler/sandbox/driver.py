@@ -10,8 +10,11 @@ import msgspec
 from scheduler.api import Kind
 from scheduler.engine import Engine
 from scheduler.messages import (
+    Answered,
+    ApiCall,
     AwaitedEffect,
     Bind,
+    CallExtender,
     Done,
     Effect,
     EffectDone,
@@ -32,6 +35,7 @@ from scheduler.messages import (
     ReadPod,
     RecordEvent,
     Refused,
+    Unknown,
     Withdrawn,
 )
 from scheduler.objects import FOLLOWED, NodeDecoder, PodDecoder
@@ -49,8 +53,14 @@ _UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed"
 _CYCLES = 1000
 
 
+Extender = Callable[[str, bytes], Answered]
+"""An extender in the same process: what it answers to a body posted to a URL."""
+
+
 class SandboxDriver:
-    """One scheduler on one in-memory cluster. `after_step` is called after each thing that happens to the engine."""
+    """One scheduler on one in-memory cluster. `after_step` is called after each thing that happens to the engine. `extenders`
+    are those that can be called, by their names in the configuration; no other one answers.
+    """
 
     def __init__(
         self, cluster: Cluster, engine: Engine, clock: VirtualClock, faults: Faults, after_step: Callable[[], None]
@@ -60,9 +70,10 @@ class SandboxDriver:
         self.clock = clock
         self.faults = faults
         self.sent: list[Effect] = []
+        self.extenders: dict[str, Extender] = {}
         self._after_step = after_step
-        self._pods = PodDecoder()
-        self._nodes = NodeDecoder()
+        self._pods = PodDecoder(engine.manifests)
+        self._nodes = NodeDecoder(engine.manifests)
         self._others = {kind: FOLLOWED[kind].decoder() for kind in engine.kinds & FOLLOWED.keys()}
         self._kinds = {"pods": Kind.POD, "nodes": Kind.NODE} | {FOLLOWED[kind].plural: kind for kind in self._others}
         self._known: dict[str, dict[str, JsonObject]] = {resource: {} for resource in self._kinds}
@@ -216,17 +227,32 @@ class SandboxDriver:
         self.clock.after(plan.before, lambda: self._call(effect, plan))
 
     def _call(self, effect: AwaitedEffect, plan: CallPlan) -> None:
-        withdrawn = self.engine.withdrawn(effect) if isinstance(effect, Bind) else None
+        binding = effect.binding if isinstance(effect, CallExtender) else effect
+        withdrawn = self.engine.withdrawn(binding) if isinstance(binding, Bind) else None
         outcome: Outcome
         if withdrawn is not None:
             outcome = Withdrawn(withdrawn)
         else:
             self.sent.append(effect)
+            if isinstance(effect, CallExtender):
+                self._call_extender(effect, plan)
+                return
             outcome = self._carry_out(effect) if plan.carried_out else Done()
             outcome = plan.answer or outcome
         self.clock.after(plan.after, lambda: self.tell(EffectDone(effect.effect_id, outcome)))
 
-    def _carry_out(self, effect: AwaitedEffect) -> Outcome:
+    def _call_extender(self, effect: CallExtender, plan: CallPlan) -> None:
+        """An answer that takes longer than the extender's timeout is not waited for."""
+        extender = self.extenders.get(effect.extender)
+        outcome: Outcome = Unknown("connection refused")
+        if extender is not None and plan.carried_out:
+            outcome = extender(effect.url, effect.body)
+        outcome = plan.answer or outcome
+        if plan.after > effect.timeout:
+            outcome = Unknown(f"no answer within {effect.timeout:g} s")
+        self.clock.after(min(plan.after, effect.timeout), lambda: self.tell(EffectDone(effect.effect_id, outcome)))
+
+    def _carry_out(self, effect: ApiCall) -> Outcome:
         try:
             match effect:
                 case Bind():

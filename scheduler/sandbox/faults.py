@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from scheduler.messages import AwaitedEffect, Bind, Outcome, PatchPodStatus, ReadPod
+from scheduler.messages import AwaitedEffect, Bind, CallExtender, Outcome, PatchPodStatus, ReadPod
 from scheduler.sandbox.fields import JsonObject
 
 
@@ -56,6 +56,11 @@ def reading(effect: AwaitedEffect) -> bool:
 def patching(effect: AwaitedEffect) -> bool:
     """Status patches."""
     return isinstance(effect, PatchPodStatus)
+
+
+def extending(effect: AwaitedEffect) -> bool:
+    """Calls of extenders."""
+    return isinstance(effect, CallExtender)
 
 
 @dataclass(slots=True)

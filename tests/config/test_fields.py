@@ -117,7 +117,6 @@ def test_null_and_zero_mean_the_default(text: str) -> None:
             'leaderElection.resourceLock: found "endpoints", allowed: leases',
         ),
         ("leaderElection: {leaderElects: true}", "leaderElection.leaderElects: unknown field, allowed: leaderElect, "),
-        ("extenders: [{urlPrefix: 'http://x'}]", "extenders: found 1, allowed: none, for berth does not call "),
         ("extenders: [{urlPrefix: 'http://x', verb: y}]", "extenders[0].verb: unknown field, allowed: urlPrefix, "),
         ("7: seven", "found a key that is no string, allowed: names of fields"),
     ],

@@ -48,10 +48,10 @@ def test_attempts_are_counted_by_their_end() -> None:
 def test_cycles_and_points_are_timed_with_the_observers_own_clock() -> None:
     registry, moments = CollectorRegistry(), iter([10.0, 10.25, 10.5, 12.0])
     metrics = Metrics(registry, lambda: next(moments))
-    metrics.cycle_started("berth")
+    metrics.cycle_started("berth", "one")
     metrics.point_started("berth", "Filter")
     metrics.point_finished("berth", "Filter", Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
-    metrics.cycle_finished("berth", "unschedulable")
+    metrics.cycle_finished("berth", "one", "unschedulable")
     found = samples(registry)
     point = (("extension_point", "Filter"), ("profile", "berth"), ("status", "UnschedulableAndUnresolvable"))
     assert found["scheduler_framework_extension_point_duration_seconds_sum", point] == 0.25

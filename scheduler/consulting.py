@@ -1,0 +1,252 @@
+"""Asking extenders about a pod: which nodes they refuse, how they rank the rest, which victims they would spare.
+
+While they think, other pods are decided on, facts come in and Bindings go out. So what they say is kept as an `Opinion` and
+applied to the facts of afterwards; nothing is decided on what was known before. Not here: the bind verb (binding.py).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from scheduler.cache.rows import Rows
+from scheduler.config import Extender
+from scheduler.extenders import answers, requests
+from scheduler.extenders.answers import AnswerError, Filtered, NamedVictims
+from scheduler.extenders.interest import interested
+from scheduler.framework import SUCCESS, Code, IntArray, Node, PodInfo, Status, Victims, error
+from scheduler.messages import Answered, Bind, CallExtender, Outcome, Unknown, Withdrawn
+from scheduler.queue.entry import QueueEntry
+from scheduler.runtime.filters import NodeVerdicts
+from scheduler.state import EXTENDER, State
+from scheduler.tasks import Perform, PerformAll, Turn
+
+FILTER = "filter"
+PRIORITIZE = "prioritize"
+PREEMPT = "preempt"
+BIND = "bind"
+
+# A node that an extender has left out without a word. kube-scheduler has no reason for it either, and preemption does not try it.
+_LEFT_OUT = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (), EXTENDER)
+
+
+class NotSentError(Exception):
+    """Nothing was asked: the lease is not valid, or the Binding is not wanted any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was said of one node: whether it may be used, and what is added to its total."""
+
+    uid: str
+    status: Status
+    score: int
+
+
+@dataclass(slots=True)
+class Opinion:
+    """What these extenders have said of nodes, by node name; a node that has come under the same name was not asked about."""
+
+    extenders: Sequence[Extender]
+    said: dict[str, Said] = field(default_factory=dict)
+
+    def covers(self, rows: Rows) -> bool:
+        """Whether all of these nodes were asked about, where there is anybody to ask."""
+        return not self.extenders or all(self._of(rows.node(i).node) for i in range(len(rows)))
+
+    def apply(self, verdicts: NodeVerdicts) -> None:
+        """Refuse what they have refused, as far as nobody else has."""
+        if not self.said:
+            return
+        for position in verdicts.feasible().tolist():
+            said = self._of(verdicts.rows.node(position).node)
+            if said is not None and not said.status.ok:
+                verdicts.refuse(position, said.status)
+
+    def known(self, rows: Rows, positions: IntArray) -> IntArray:
+        """Of these positions those that were asked about; all if none was, for then they still have to be."""
+        if not self.said:
+            return positions
+        asked = [position for position in positions.tolist() if self._of(rows.node(position).node)]
+        return np.array(asked, np.int64) if asked else positions
+
+    def scores(self, rows: Rows) -> IntArray:
+        """What is added to the total of each node."""
+        said = (self._of(rows.node(i).node) for i in range(len(rows)))
+        return np.fromiter((0 if one is None else one.score for one in said), np.int64, len(rows))
+
+    def _of(self, node: Node) -> Said | None:
+        said = self.said.get(node.name)
+        return said if said is not None and said.uid == node.uid else None
+
+
+async def ask(state: State, entry: QueueEntry, rows: Rows, opinion: Opinion) -> Status:
+    """Ask about these nodes, and wait for the turn to decide again. Error if an answer that is needed did not come, Wait if
+    nothing was sent.
+    """
+    nodes = {rows.node(i).name: rows.node(i).node for i in range(len(rows))}
+    state.deciding = False
+    status = SUCCESS
+    try:
+        opinion.said.update(await _opinions(state, entry.lead, opinion.extenders, nodes))
+    except AnswerError as problem:
+        status = error(str(problem))
+    except NotSentError as reason:
+        status = Status(Code.WAIT, (str(reason),))
+    await Turn(consults=False)
+    state.deciding = True
+    return status
+
+
+async def process_preemption(
+    state: State, pod: PodInfo, candidates: Mapping[str, Victims]
+) -> Mapping[str, Victims] | Status:
+    """Let extenders with a preempt verb narrow down candidates, one after another (kube-scheduler's callExtenders)."""
+    asked = [extender for extender in interested(state.extenders, pod) if extender.preempt_verb]
+    if not asked or not candidates:
+        return candidates
+    state.deciding = False
+    result: Mapping[str, Victims] | Status
+    try:
+        result = await _narrowed(state, pod, asked, candidates)
+    except (AnswerError, NotSentError) as problem:
+        result = error(str(problem))
+    await Turn(consults=False)
+    state.deciding = True
+    return result
+
+
+def call(
+    state: State, pod: PodInfo, extender: Extender, verb: str, body: bytes, *, binding: Bind | None = None
+) -> CallExtender:
+    """A call of one verb."""
+    paths = {
+        FILTER: extender.filter_verb,
+        PRIORITIZE: extender.prioritize_verb,
+        PREEMPT: extender.preempt_verb,
+        BIND: extender.bind_verb,
+    }
+    url = requests.url(extender, paths[verb])
+    return CallExtender(
+        next(state.effect_ids), pod.uid, extender.name, verb, url, body, extender.timeout, binding=binding
+    )
+
+
+def body_of(made: CallExtender, outcome: Outcome) -> bytes:
+    """What was answered. Raises AnswerError if nothing was, or not with 200, and NotSentError."""
+    match outcome:
+        case Answered(status=200, body=body):
+            return body
+        case Answered(status=code):
+            raise AnswerError(f"failed {made.verb} with extender at URL {made.url}, code {code}")
+        case Unknown(message=message):
+            raise AnswerError(f"failed {made.verb} with extender at URL {made.url}: {message}")
+        case Withdrawn(reason=reason):
+            raise NotSentError(reason)
+        case _:
+            raise AnswerError(f"a call of {made.url} was answered with {type(outcome).__name__}")
+
+
+def report(state: State, pod: PodInfo, extender: Extender, verb: str, problem: AnswerError) -> None:
+    """Name the extender that failed."""
+    state.tell(pod, "extender failed", f"{extender.name}: {problem}")
+    state.observer.extender_failed(extender.name, verb, str(problem))
+
+
+async def _opinions(
+    state: State, pod: PodInfo, extenders: Sequence[Extender], nodes: Mapping[str, Node]
+) -> dict[str, Said]:
+    """First the filters, each on what the last one has left, then all the rankings at once."""
+    left, refused = dict(nodes), dict[str, Status]()
+    for extender in extenders:
+        if extender.filter_verb and left:
+            left = await _filter(state, pod, extender, left, refused)
+    scores = await _rank(state, pod, extenders, left) if len(left) > 1 else {}
+    return {
+        name: Said(node.uid, SUCCESS if name in left else refused.get(name, _LEFT_OUT), scores.get(name, 0))
+        for name, node in nodes.items()
+    }
+
+
+async def _filter(
+    state: State, pod: PodInfo, extender: Extender, nodes: dict[str, Node], refused: dict[str, Status]
+) -> dict[str, Node]:
+    """The nodes that are left; why others are not is added to `refused`. An extender that fails may be ignorable."""
+    made = call(state, pod, extender, FILTER, requests.args_body(extender, pod, nodes.values()))
+    try:
+        answer = answers.filtered(extender, body_of(made, await Perform(made)))
+        left = {name: nodes[name] for name in _known_names(extender, answer, nodes)}
+    except AnswerError as problem:
+        report(state, pod, extender, FILTER, problem)
+        if extender.ignorable:
+            return nodes
+        raise
+    for reasons, code in (
+        (answer.failed, Code.UNSCHEDULABLE),
+        (answer.unresolvable, Code.UNSCHEDULABLE_AND_UNRESOLVABLE),
+    ):
+        refused.update((name, Status(code, (reason,), EXTENDER)) for name, reason in reasons.items())
+    return left
+
+
+def _known_names(extender: Extender, answer: Filtered, nodes: Mapping[str, Node]) -> Iterable[str]:
+    for name in answer.node_names:
+        if name not in nodes:
+            found = f'extender "{extender.name}" claims a filtered node "{name}"'
+            raise AnswerError(f"{found} which is not found in the input node list")
+    return answer.node_names
+
+
+async def _rank(state: State, pod: PodInfo, extenders: Sequence[Extender], nodes: Mapping[str, Node]) -> dict[str, int]:
+    """The sum of all rankings; one that does not come counts nothing."""
+    ranking = [extender for extender in extenders if extender.prioritize_verb]
+    if not ranking:
+        return {}
+    calls = [call(state, pod, e, PRIORITIZE, requests.args_body(e, pod, nodes.values())) for e in ranking]
+    totals: dict[str, int] = {}
+    for extender, made, outcome in zip(ranking, calls, await PerformAll(calls), strict=True):
+        try:
+            scores = answers.scores(extender, body_of(made, outcome))
+        except AnswerError as problem:
+            report(state, pod, extender, PRIORITIZE, problem)
+            continue
+        for name, score in scores.items():
+            totals[name] = totals.get(name, 0) + score
+    return totals
+
+
+async def _narrowed(
+    state: State, pod: PodInfo, extenders: Sequence[Extender], candidates: Mapping[str, Victims]
+) -> Mapping[str, Victims]:
+    for extender in extenders:
+        if not candidates:
+            break
+        made = call(state, pod, extender, PREEMPT, requests.preemption_body(extender, pod, candidates))
+        try:
+            answer = answers.candidates(body_of(made, await Perform(made)))
+            candidates = {name: _victims(state, extender, name, named) for name, named in _wanted(extender, answer)}
+        except AnswerError as problem:
+            report(state, pod, extender, PREEMPT, problem)
+            if not extender.ignorable:
+                raise
+    return candidates
+
+
+def _wanted(extender: Extender, answer: Mapping[str, NamedVictims]) -> Iterable[tuple[str, NamedVictims]]:
+    """The nodes with victims; without any the pod would have fitted there."""
+    for name, named in answer.items():
+        if named.uids:
+            yield name, named
+        elif not extender.ignorable:
+            raise AnswerError(f'expected at least one victim pod on node "{name}"')
+
+
+def _victims(state: State, extender: Extender, node_name: str, named: NamedVictims) -> Victims:
+    info = state.cache.nodes.by_name(node_name)
+    if info is None:
+        raise AnswerError(f'extender "{extender.name}" claims node "{node_name}", which is not known')
+    for uid in named.uids:
+        if uid not in info.pods:
+            claim = f'extender "{extender.name}" claims to preempt pod {uid} on node "{node_name}"'
+            raise AnswerError(f"{claim}, but the pod is not found on that node")
+    return Victims(tuple(info.pods[uid] for uid in named.uids), named.violations)
