@@ -43,8 +43,14 @@ class NodeVerdicts:
 
     def counts(self) -> Counter[Status]:
         """How many rows gave each verdict."""
-        numbers = np.bincount(self.codes, minlength=len(self.statuses) + 1)[1:].tolist()
-        return Counter({status: n for status, n in zip(self.statuses, numbers, strict=True) if n})
+        totals: Counter[Status] = Counter()
+        # A status may stand under several numbers.
+        for status, rows in zip(
+            self.statuses, np.bincount(self.codes, minlength=len(self.statuses) + 1)[1:], strict=True
+        ):
+            if rows:
+                totals[status] += int(rows)
+        return totals
 
     def status_at(self, position: int) -> Status:
         """The verdict of one row."""

@@ -16,3 +16,9 @@ def test_the_shipped_configuration_serves_the_scheduler_name_berth_and_elects_a_
         "berth-system",
         "berth",
     )
+
+
+def test_the_example_of_an_extender_is_one_that_berth_takes() -> None:
+    example = ROOT / "manifests" / "examples" / "extender.yaml"
+    (extender,) = load(example.read_text(), str(example), load_registry(())).extenders
+    assert extender.tls.verify

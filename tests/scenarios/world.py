@@ -31,12 +31,16 @@ class Notes(Observer):
         self.anomalies: list[str] = []
         self.raised: list[str] = []
         self.refused: list[str] = []
+        self.failed_extenders: list[str] = []
 
     def anomaly(self, kind: str, detail: str) -> None:
         self.anomalies.append(f"{kind}: {detail}")
 
     def plugin_raised(self, plugin: str, point: str, exception: Exception) -> None:
         self.raised.append(f"{plugin}: {exception!r}")
+
+    def extender_failed(self, extender: str, verb: str, problem: str) -> None:
+        self.failed_extenders.append(f"{extender} {verb}: {problem}")
 
     def kubelet_refused(self, pod: PodInfo, reason: str) -> None:
         self.refused.append(reason)
@@ -172,13 +176,17 @@ class World:
         self._checked = len(self.driver.sent)
 
     def _check_binding(self, bind: Bind) -> None:
-        """INV-1 and INV-5: by all that is known no resource of the node is over-committed, and the UID is there."""
+        """INV-1 and INV-5: by all that is known no resource of the node is over-committed, and the UID is there.
+
+        Resources that an extender manages are its own affair.
+        """
         assert bind.uid
         placement = self.engine.state.cache.placement(bind.uid)
         info = self.engine.state.cache.nodes.by_name(bind.node_name)
         if placement is None or info is None:
             return
-        for resource in placement.pod.usage.amounts:
+        managed = {name for extender in self.engine.state.extenders for name in extender.managed_resources}
+        for resource in placement.pod.usage.amounts.keys() - managed:
             assert info.free(resource) >= 0, f"{bind.name}: {resource} of {bind.node_name} is over-committed"
         assert len(info.pods) <= info.node.allocatable["pods"]
 
