@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from scheduler.framework import MAX_NODE_SCORE, CycleState, Facet, IntArray, NodeRows, PodInfo, RowScore
+from scheduler.framework import MAX_NODE_SCORE, CycleState, Facet, IntArray, NodeRows, PodInfo, PodTemplate, RowScore
 
 _MIB = 1024 * 1024
 _LEAST = 23 * _MIB
@@ -20,11 +20,11 @@ class ImageLocality(RowScore):
     name: ClassVar[str] = "ImageLocality"
     facets: ClassVar[Facet] = Facet.NODE
 
-    def row_key(self, pod: PodInfo) -> Hashable | None:
+    def row_key(self, template: PodTemplate) -> Hashable | None:
         """Images with their spread: a score depends on all nodes by these numbers only, so they are part of the key."""
         rows = self.handle.rows()
-        held = tuple((image, spread) for image in pod.spec.images if (spread := rows.image_spread(image)))
-        return (held, pod.spec.container_count, rows.node_total()) if held else ()
+        held = tuple((image, spread) for image in template.spec.images if (spread := rows.image_spread(image)))
+        return (held, template.spec.container_count, rows.node_total()) if held else ()
 
     def score_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> IntArray:  # noqa: ARG002
         """0 to 100; an image that two containers share counts twice."""

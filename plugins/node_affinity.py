@@ -18,8 +18,10 @@ from scheduler.framework import (
     IntArray,
     Node,
     NodeRows,
+    Normalize,
     PluginArgs,
     PodInfo,
+    PodTemplate,
     PreFilter,
     PreFilterResult,
     PreScore,
@@ -27,7 +29,6 @@ from scheduler.framework import (
     RowScore,
     RowVerdicts,
     Status,
-    default_normalize,
     unresolvable,
 )
 from scheduler.matching import NodeSelector, NodeSelectorTerm, Operator
@@ -54,6 +55,7 @@ class NodeAffinity(PreFilter, RowFilter, PreScore, RowScore):
     name: ClassVar[str] = "NodeAffinity"
     Args: ClassVar[type[PluginArgs]] = NodeAffinityArgs
     facets: ClassVar[Facet] = Facet.NODE
+    normalize: ClassVar[Normalize] = Normalize.LARGEST
 
     def __init__(self, args: NodeAffinityArgs, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -71,9 +73,13 @@ class NodeAffinity(PreFilter, RowFilter, PreScore, RowScore):
             return PreFilterResult(unresolvable(REASON_CONFLICT))
         return PreFilterResult(node_names=names)
 
-    def row_key(self, pod: PodInfo) -> Hashable | None:
+    def row_key(self, template: PodTemplate) -> Hashable | None:
         """Selector and terms."""
-        return (pod.spec.node_selector, pod.spec.required_node_affinity, pod.spec.preferred_node_affinity)
+        return (
+            template.spec.node_selector,
+            template.spec.required_node_affinity,
+            template.spec.preferred_node_affinity,
+        )
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:  # noqa: ARG002
         """Refused where the added affinity does not match, else where the pod's own does not."""
@@ -100,10 +106,6 @@ class NodeAffinity(PreFilter, RowFilter, PreScore, RowScore):
         for preferred in (*self._added_preferred, *pod.spec.preferred_node_affinity):
             total[rows.matching_term(preferred.term)] += preferred.weight
         return total
-
-    def normalize_scores(self, state: CycleState, pod: PodInfo, scores: IntArray) -> IntArray:  # noqa: ARG002
-        """The largest sum becomes 100."""
-        return default_normalize(scores, reverse=False)
 
     def _matches_now(self, pod: PodInfo, old: object, new: object) -> bool:
         did_before = isinstance(old, Node) and self._accepts(pod, old)

@@ -1,9 +1,10 @@
 """NodeName: a pod that names its node runs there or nowhere."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from scheduler.framework import (
+    SKIP,
     Action,
     CycleState,
     EventRegistration,
@@ -11,6 +12,8 @@ from scheduler.framework import (
     Facet,
     NodeRows,
     PodInfo,
+    PreFilter,
+    PreFilterResult,
     RowFilter,
     RowVerdicts,
     unresolvable,
@@ -19,15 +22,15 @@ from scheduler.framework import (
 REASON = "node(s) didn't match the requested node name"
 
 
-class NodeName(RowFilter):
+class NodeName(PreFilter, RowFilter):
     """Refuses nodes other than spec.nodeName."""
 
     name: ClassVar[str] = "NodeName"
     facets: ClassVar[Facet] = Facet.NODE
 
-    def row_key(self, pod: PodInfo) -> Hashable | None:
-        """The name."""
-        return pod.node_name
+    def pre_filter(self, state: CycleState, pod: PodInfo) -> PreFilterResult:  # noqa: ARG002
+        """Skips pods that name no node, as all do that wait for a scheduler."""
+        return PreFilterResult() if pod.node_name else PreFilterResult(SKIP)
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:  # noqa: ARG002
         """All rows pass a pod that names none."""

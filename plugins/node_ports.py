@@ -11,6 +11,7 @@ from scheduler.framework import (
     EventResource,
     NodeRows,
     PodInfo,
+    PodTemplate,
     PreFilter,
     PreFilterResult,
     RowFilter,
@@ -30,9 +31,9 @@ class NodePorts(PreFilter, RowFilter):
         """Skips pods without host ports."""
         return PreFilterResult() if pod.spec.host_ports else PreFilterResult(SKIP)
 
-    def row_key(self, pod: PodInfo) -> Hashable | None:
+    def row_key(self, template: PodTemplate) -> Hashable | None:
         """The ports."""
-        return pod.spec.host_ports
+        return template.spec.host_ports
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:  # noqa: ARG002
         """Refused where a port is taken."""

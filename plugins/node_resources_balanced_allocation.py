@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from plugins.resource_scoring import CPU_AND_MEMORY, ResourceSpec, Usage, effective_weights, requested_amount, usages
+from plugins.resource_scoring import CPU_AND_MEMORY, ResourceSpec, effective_weights, requested_amount, usages
 from scheduler.framework import (
     MAX_NODE_SCORE,
     SKIP,
@@ -18,6 +18,7 @@ from scheduler.framework import (
     NodeRows,
     PluginArgs,
     PodInfo,
+    PodTemplate,
     PreScore,
     RowScore,
     Status,
@@ -58,50 +59,52 @@ class NodeResourcesBalancedAllocation(PreScore, RowScore):
         """Skips pods that request none of the resources, which would all end up on the same node (kubernetes #129138)."""
         return SUCCESS if self._requests_any(pod) else SKIP
 
-    def row_key(self, pod: PodInfo) -> Hashable | None:
+    def row_key(self, template: PodTemplate) -> Hashable | None:
         """What is requested of the resources that are balanced."""
-        return tuple(requested_amount(pod, spec.name, with_defaults=False) for spec in self._resources)
+        return tuple(requested_amount(template.spec, spec.name, with_defaults=False) for spec in self._resources)
 
     def score_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> IntArray:  # noqa: ARG002
         """50 to 100; 0 for a pod that PreScore would have skipped."""
         if not self._requests_any(pod):
             return np.zeros(len(rows), np.int64)
-        used = list(usages(pod, rows, self._resources, with_defaults=False))
+        used = usages(pod, rows, self._resources, with_defaults=False)
+        capacity = [np.maximum(resource.allocatable, 1) for resource in used]
+        there = [resource.allocatable > 0 for resource in used]
+        with_pod = _balance([np.minimum(u.after / c, 1.0) for u, c in zip(used, capacity, strict=True)], there)
+        without = _balance([np.minimum(u.before / c, 1.0) for u, c in zip(used, capacity, strict=True)], there)
         half = MAX_NODE_SCORE // 2
-        with_pod = _balance(used, [resource.after for resource in used], len(rows))
-        without = _balance(used, [resource.before for resource in used], len(rows))
         return half + (half + with_pod - without) // 2
 
     def _requests_any(self, pod: PodInfo) -> bool:
-        return any(requested_amount(pod, spec.name, with_defaults=False) for spec in self._resources)
+        return any(requested_amount(pod.spec, spec.name, with_defaults=False) for spec in self._resources)
 
 
-def _balance(used: Sequence[Usage], requested: Sequence[IntArray], count: int) -> IntArray:
+def _balance(fractions: Sequence[Fractions], there: Sequence[BoolArray]) -> IntArray:
     """100 where all resources of a node are used to the same part, less the further apart they are."""
-    fractions = [
-        np.minimum(amount / np.maximum(resource.allocatable, 1), 1.0)
-        for resource, amount in zip(used, requested, strict=True)
-    ]
-    there = [resource.allocatable > 0 for resource in used]
-    deviation = _deviation(fractions, there, count)
-    return ((1 - deviation) * MAX_NODE_SCORE).astype(np.int64)
+    deviation = _deviation_of_two(fractions, there) if len(fractions) == 2 else _deviation(fractions, there)
+    balance = (1 - deviation) * MAX_NODE_SCORE
+    return balance.astype(np.int64)
 
 
-def _deviation(fractions: Sequence[Fractions], there: Sequence[BoolArray], count: int) -> Fractions:
+def _deviation_of_two(fractions: Sequence[Fractions], there: Sequence[BoolArray]) -> Fractions:
+    """The standard deviation of two numbers, by the short formula; 0 where a node has not both resources."""
+    deviation: Fractions = np.abs(fractions[0] - fractions[1]) / 2 * (there[0] & there[1])
+    return deviation
+
+
+def _deviation(fractions: Sequence[Fractions], there: Sequence[BoolArray]) -> Fractions:
     """The standard deviation over the resources that a node has; 0 for fewer than two.
 
     Two are taken by the short formula and more are summed in the order given, so that floats round as kube-scheduler's do.
     """
-    number = np.zeros(count, np.int64)
-    lowest = np.full(count, np.inf)
-    highest = np.full(count, -np.inf)
+    number = np.sum(there, axis=0)
+    lowest = np.full(number.shape, np.inf)
+    highest = np.full(number.shape, -np.inf)
     for fraction, has in zip(fractions, there, strict=True):
-        number += has
         lowest = np.minimum(lowest, np.where(has, fraction, np.inf))
         highest = np.maximum(highest, np.where(has, fraction, -np.inf))
-    deviation = np.where(number < 2, 0.0, (highest - lowest) / 2)
-    if len(fractions) > 2:
-        deviation = np.where(number > 2, _deviation_of_many(fractions, there, np.maximum(number, 1)), deviation)
+    of_two = np.where(number < 2, 0.0, (highest - lowest) / 2)
+    deviation: Fractions = np.where(number > 2, _deviation_of_many(fractions, there, np.maximum(number, 1)), of_two)
     return deviation
 
 

@@ -27,6 +27,7 @@ from scheduler.framework import (
     NodeRows,
     PluginArgs,
     PodInfo,
+    PodTemplate,
     PreFilter,
     PreFilterResult,
     PreScore,
@@ -76,9 +77,9 @@ class NodeResourcesFit(PreFilter, RowFilter, PreScore, RowScore):
         """Never skips: every pod counts against a node's number of pods."""
         return PreFilterResult()
 
-    def row_key(self, pod: PodInfo) -> Hashable | None:
+    def row_key(self, template: PodTemplate) -> Hashable | None:
         """The requests."""
-        requests = pod.spec.requests
+        requests = template.spec.requests
         return (tuple(sorted(requests.amounts.items())), requests.nonzero_cpu, requests.nonzero_memory)
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:  # noqa: ARG002
@@ -87,10 +88,12 @@ class NodeResourcesFit(PreFilter, RowFilter, PreScore, RowScore):
         tally.add(REASON_PODS, rows.requested(PODS) >= rows.allocatable(PODS), Code.UNSCHEDULABLE)
         for resource, amount in self._checked(pod):
             allocatable = rows.allocatable(resource)
-            reason = REASON.format(resource=resource)
-            too_small = amount > allocatable
-            tally.add(reason, too_small, Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
-            tally.add(reason, ~too_small & (amount > allocatable - rows.requested(resource)), Code.UNSCHEDULABLE)
+            short = amount > allocatable - rows.requested(resource)
+            if short.any():
+                reason = REASON.format(resource=resource)
+                too_small = amount > allocatable
+                tally.add(reason, too_small, Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+                tally.add(reason, short & ~too_small, Code.UNSCHEDULABLE)
         return tally.verdicts()
 
     def events_to_register(self) -> Sequence[EventRegistration]:

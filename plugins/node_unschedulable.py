@@ -12,6 +12,8 @@ from scheduler.framework import (
     Node,
     NodeRows,
     PodInfo,
+    PodSpec,
+    PodTemplate,
     RowFilter,
     RowVerdicts,
     unresolvable,
@@ -23,9 +25,9 @@ REASON = "node(s) were unschedulable"
 _CORDON = (Taint("node.kubernetes.io/unschedulable", "", Effect.NO_SCHEDULE),)
 
 
-def _tolerates_cordon(pod: PodInfo) -> bool:
+def _tolerates_cordon(spec: PodSpec) -> bool:
     """Whether the pod tolerates the taint that stands for spec.unschedulable."""
-    return not untolerated(_CORDON, pod.spec.tolerations)
+    return not untolerated(_CORDON, spec.tolerations)
 
 
 class NodeUnschedulable(RowFilter):
@@ -34,13 +36,13 @@ class NodeUnschedulable(RowFilter):
     name: ClassVar[str] = "NodeUnschedulable"
     facets: ClassVar[Facet] = Facet.NODE
 
-    def row_key(self, pod: PodInfo) -> Hashable | None:
+    def row_key(self, template: PodTemplate) -> Hashable | None:
         """Whether the pod minds."""
-        return _tolerates_cordon(pod)
+        return _tolerates_cordon(template.spec)
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:  # noqa: ARG002
         """All rows pass a pod that does not mind."""
-        if _tolerates_cordon(pod):
+        if _tolerates_cordon(pod.spec):
             return RowVerdicts.passing(len(rows))
         return RowVerdicts.failing(rows.unschedulable(), unresolvable(REASON))
 
@@ -58,4 +60,4 @@ def _opened(pod: PodInfo, old: object, new: object) -> bool:  # noqa: ARG001  a 
 
 
 def _tolerates_now(pod: PodInfo, old: object, new: object) -> bool:  # noqa: ARG001  a queueing hint
-    return isinstance(new, PodInfo) and _tolerates_cordon(new)
+    return isinstance(new, PodInfo) and _tolerates_cordon(new.spec)

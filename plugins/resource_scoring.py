@@ -1,12 +1,12 @@
 """What the scores of node resources share: the resources argument, and usage with and without the pod."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from plugins.resource_names import NATIVE, is_scalar
-from scheduler.framework import CPU, MEMORY, IntArray, NodeRows, PluginArgs, PodInfo
+from scheduler.framework import CPU, MEMORY, IntArray, NodeRows, PluginArgs, PodInfo, PodSpec
 
 _INT64_MAX = 2**63 - 1
 
@@ -35,9 +35,9 @@ class Usage(NamedTuple):
     weight: int
 
 
-def requested_amount(pod: PodInfo, resource: str, *, with_defaults: bool) -> int:
+def requested_amount(spec: PodSpec, resource: str, *, with_defaults: bool) -> int:
     """What a pod asks for; with the defaults that stand in for containers that ask for no cpu or memory, if wanted."""
-    requests = pod.spec.requests
+    requests = spec.requests
     if with_defaults and resource in (CPU, MEMORY):
         amount = requests.nonzero_cpu if resource == CPU else requests.nonzero_memory
     else:
@@ -45,13 +45,15 @@ def requested_amount(pod: PodInfo, resource: str, *, with_defaults: bool) -> int
     return min(amount, _INT64_MAX)
 
 
-def usages(pod: PodInfo, rows: NodeRows, resources: Sequence[ResourceSpec], *, with_defaults: bool) -> Iterator[Usage]:
+def usages(pod: PodInfo, rows: NodeRows, resources: Sequence[ResourceSpec], *, with_defaults: bool) -> list[Usage]:
     """The resources that count: the native ones always, others if the pod asks for them (allocatable may still be 0)."""
+    requested = rows.nonzero_requested if with_defaults else rows.requested
+    counted: list[Usage] = []
     for spec in resources:
-        amount = requested_amount(pod, spec.name, with_defaults=with_defaults)
-        if spec.name not in NATIVE and not (amount and is_scalar(spec.name)):
-            continue
-        before = rows.nonzero_requested(spec.name) if with_defaults else rows.requested(spec.name)
-        # Neither term is negative, and the sum stops at the largest int64.
-        after = np.minimum(before, _INT64_MAX - amount) + amount
-        yield Usage(rows.allocatable(spec.name), before, after, spec.weight)
+        amount = requested_amount(pod.spec, spec.name, with_defaults=with_defaults)
+        if spec.name in NATIVE or (amount and is_scalar(spec.name)):
+            before = requested(spec.name)
+            # Neither term is negative, and the sum stops at the largest int64.
+            after = np.minimum(before, _INT64_MAX - amount) + amount
+            counted.append(Usage(rows.allocatable(spec.name), before, after, spec.weight))
+    return counted

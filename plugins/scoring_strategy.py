@@ -1,6 +1,7 @@
 """The scoringStrategy argument of NodeResourcesFit, and the three strategies: usage of a resource to a score of 0..100."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -62,40 +63,37 @@ class ScoringStrategy(PluginArgs, frozen=True):
             yield f"requestedToCapacityRatio: found with type {self.type}, allowed: with {RATIO} only"
 
 
-def scorer(strategy: ScoringStrategy) -> Callable[[Iterable[Usage], int], IntArray]:
+def scorer(strategy: ScoringStrategy) -> Callable[[Sequence[Usage], int], IntArray]:
     """The function that turns usages, on this many rows, into scores."""
     if strategy.type == RATIO:
         shape = strategy.requested_to_capacity_ratio
-        table = _score_by_percent(shape.shape if shape else ())
-        return lambda used, count: _ratio(used, count, table)
-    score = _most if strategy.type == MOST else _least
-    return lambda used, count: _mean(used, count, score)
+        return partial(_ratio, _score_by_percent(shape.shape if shape else ()))
+    return partial(_mean, _most if strategy.type == MOST else _least)
 
 
-def _least(used: Usage) -> IntArray:
-    room = np.maximum(used.allocatable - used.after, 0)
-    score: IntArray = room * MAX_NODE_SCORE // np.maximum(used.allocatable, 1)
+def _least(used: Usage, capacity: IntArray) -> IntArray:
+    score: IntArray = np.maximum(used.allocatable - used.after, 0) * MAX_NODE_SCORE // capacity
     return score
 
 
-def _most(used: Usage) -> IntArray:
-    score: IntArray = np.minimum(used.after, used.allocatable) * MAX_NODE_SCORE // np.maximum(used.allocatable, 1)
+def _most(used: Usage, capacity: IntArray) -> IntArray:
+    score: IntArray = np.minimum(used.after, used.allocatable) * MAX_NODE_SCORE // capacity
     return score
 
 
-def _mean(used: Iterable[Usage], count: int, score: Callable[[Usage], IntArray]) -> IntArray:
+def _mean(score: Callable[[Usage, IntArray], IntArray], used: Sequence[Usage], count: int) -> IntArray:
     """The weighted mean over the resources that a node has, cut to an integer; 0 where it has none."""
     total = np.zeros(count, np.int64)
     weight = np.zeros(count, np.int64)
     for resource in used:
-        there = resource.allocatable > 0
-        total += np.where(there, score(resource) * resource.weight, 0)
-        weight += np.where(there, resource.weight, 0)
+        # Where there is nothing of a resource its score is 0, as nothing of it is free or used.
+        total += score(resource, np.maximum(resource.allocatable, 1)) * resource.weight
+        weight += (resource.allocatable > 0) * resource.weight
     mean: IntArray = total // np.maximum(weight, 1)
     return mean
 
 
-def _ratio(used: Iterable[Usage], count: int, table: IntArray) -> IntArray:
+def _ratio(table: IntArray, used: Sequence[Usage], count: int) -> IntArray:
     """As `_mean`, but resources with a score of 0 drop out of it, and the mean is rounded half up."""
     total = np.zeros(count, np.int64)
     weight = np.zeros(count, np.int64)
@@ -104,7 +102,7 @@ def _ratio(used: Iterable[Usage], count: int, table: IntArray) -> IntArray:
         percent = np.minimum(resource.after, capacity) * 100 // capacity
         score = np.where(resource.allocatable > 0, table[percent], 0)
         total += score * resource.weight
-        weight += np.where(score > 0, resource.weight, 0)
+        weight += (score > 0) * resource.weight
     divisor = np.maximum(weight, 1)
     rounded: IntArray = (2 * total + divisor) // (2 * divisor)
     return rounded

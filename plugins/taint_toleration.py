@@ -13,13 +13,14 @@ from scheduler.framework import (
     IntArray,
     Node,
     NodeRows,
+    Normalize,
     PodInfo,
+    PodTemplate,
     PreScore,
     RowFilter,
     RowScore,
     RowVerdicts,
     Status,
-    default_normalize,
     unresolvable,
 )
 from scheduler.matching import SCHEDULING_EFFECTS, Effect, untolerated
@@ -36,10 +37,11 @@ class TaintToleration(RowFilter, PreScore, RowScore):
 
     name: ClassVar[str] = "TaintToleration"
     facets: ClassVar[Facet] = Facet.NODE
+    normalize: ClassVar[Normalize] = Normalize.REVERSED
 
-    def row_key(self, pod: PodInfo) -> Hashable | None:
+    def row_key(self, template: PodTemplate) -> Hashable | None:
         """The tolerations."""
-        return pod.spec.tolerations
+        return template.spec.tolerations
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:  # noqa: ARG002
         """Refused where a taint that forbids is not tolerated."""
@@ -59,10 +61,6 @@ class TaintToleration(RowFilter, PreScore, RowScore):
     def score_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> IntArray:  # noqa: ARG002
         """The number of PreferNoSchedule taints that are not tolerated."""
         return rows.untolerated(pod.spec.tolerations, _PREFERENCE)
-
-    def normalize_scores(self, state: CycleState, pod: PodInfo, scores: IntArray) -> IntArray:  # noqa: ARG002
-        """The fewer the better."""
-        return default_normalize(scores, reverse=True)
 
 
 def _forbids(node: Node, pod: PodInfo) -> bool:

@@ -63,12 +63,12 @@ class Opinion:
             if said is not None and not said.status.ok:
                 verdicts.refuse(position, said.status)
 
-    def known(self, rows: Rows, positions: IntArray) -> IntArray:
-        """Of these positions those that were asked about; all if none was, for then they still have to be."""
+    def known(self, rows: Rows) -> Rows:
+        """Of these rows those that were asked about; all if none was, for then they still have to be."""
         if not self.said:
-            return positions
-        asked = [position for position in positions.tolist() if self._of(rows.node(position).node)]
-        return np.array(asked, np.int64) if asked else positions
+            return rows
+        asked = [position for position in range(len(rows)) if self._of(rows.node(position).node)]
+        return rows.subset(np.array(asked, np.int64)) if asked else rows
 
     def scores(self, rows: Rows) -> IntArray:
         """What is added to the total of each node."""

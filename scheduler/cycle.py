@@ -17,7 +17,7 @@ from scheduler.changes import ASSIGNED_POD_DELETE
 from scheduler.consulting import Opinion, ask
 from scheduler.diagnosis import NO_NODES_MESSAGE, Diagnosis
 from scheduler.extenders.interest import consults, interested
-from scheduler.framework import Code, CycleState, IntArray, PodInfo, Status, unresolvable
+from scheduler.framework import Code, CycleState, PodInfo, Status, unresolvable
 from scheduler.messages import PatchPodStatus, RecordEvent
 from scheduler.queue.entry import QueueEntry
 from scheduler.runtime.filters import NodeVerdicts, VerdictsByName
@@ -190,9 +190,9 @@ def find_feasible(
     if isinstance(verdicts, Status):
         return _error(verdicts)
     opinion.apply(verdicts)
-    feasible = opinion.known(rows, verdicts.feasible())
+    feasible = opinion.known(verdicts.feasible_rows())
     if len(feasible):
-        return rows.subset(_sampled(runtime, feasible, len(rows), state))
+        return _sampled(runtime, feasible, rows, state)
     return _infeasible(diagnosis, outcome, verdicts)
 
 
@@ -259,7 +259,7 @@ def choose(
     state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, feasible: Rows, *, opinion: Opinion
 ) -> str | NotPlaced:
     """PreScore and Score, and what extenders add to it: the best node; ties are broken uniformly."""
-    totals = opinion.scores(feasible)
+    totals = opinion.scores(feasible) if opinion.said else np.zeros(len(feasible), np.int64)
     if len(feasible) > 1 and runtime.has_scores:
         scores = _timed(state, runtime, "Score", partial(runtime.run_scores, cycle, pod, feasible))
         if isinstance(scores, Status):
@@ -414,15 +414,17 @@ def _worth_looking_at(state: State, outcome: PreFilterOutcome) -> Rows:
     return Rows(table, np.array(rows, np.int64), table)
 
 
-def _sampled(runtime: ProfileRuntime, feasible: IntArray, total: int, state: State) -> IntArray:
+def _sampled(runtime: ProfileRuntime, feasible: Rows, rows: Rows, state: State) -> Rows:
     """All feasible nodes, unless the user asks for a share of them (percentageOfNodesToScore)."""
+    total = len(rows)
     wanted = runtime.nodes_to_find(total)
     if len(feasible) <= wanted:
         return feasible
+    positions = np.searchsorted(rows.index, feasible.index)
     start = state.next_start % total
-    rotated = np.roll(feasible, -int(np.searchsorted(feasible, start)))[:wanted]
+    rotated = np.roll(positions, -int(np.searchsorted(positions, start)))[:wanted]
     state.next_start = (int(rotated[-1]) + 1) % total
-    return np.sort(rotated)
+    return rows.subset(np.sort(rotated))
 
 
 def _infeasible(diagnosis: Diagnosis, outcome: PreFilterOutcome, verdicts: NodeVerdicts) -> Infeasible:

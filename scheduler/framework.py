@@ -555,13 +555,13 @@ class RowRule(Plugin):
     """A filter or score over rows whose results may be kept per pod shape and refreshed only for changed rows.
 
     `facets` says which part of a row the rule reads. `row_key` says what it reads of the pod: equal keys give equal
-    results on equal rows, and equal answers of the plugin's queueing hints. None means that results depend on more than pod
-    and row, and are never kept.
+    results on equal rows, and equal answers of the plugin's queueing hints. It is asked once for all pods of a template, until a
+    node changes. None means that results depend on more than template and row, and are never kept.
     """
 
     facets: ClassVar[Facet] = Facet.NODE | Facet.USAGE
 
-    def row_key(self, pod: PodInfo) -> Hashable | None:  # noqa: ARG002  part of the contract
+    def row_key(self, template: PodTemplate) -> Hashable | None:  # noqa: ARG002  part of the contract
         """What the rule reads of the pod (SignPlugin). By default nothing is kept."""
         return None
 
@@ -625,15 +625,20 @@ class Score(Plugin):
 
 
 class RowScore(RowRule):
-    """The row form of a score. Scores are integers, 0 to 100 after `normalize_scores`."""
+    """The row form of a score. Scores are integers, 0 to 100 after `normalize_scores`.
+
+    A rule that leaves normalising to `normalize` gets by with what is kept; one of its own needs all scores again each time.
+    """
+
+    normalize: ClassVar[Normalize] = Normalize.NONE
 
     @abstractmethod
     def score_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> IntArray:
         """A raw score for each row."""
 
     def normalize_scores(self, state: CycleState, pod: PodInfo, scores: IntArray) -> IntArray:  # noqa: ARG002
-        """Scores of the feasible rows, brought to 0..100. By default they are that already."""
-        return scores
+        """Scores of the feasible rows, brought to 0..100; by default as `normalize` says."""
+        return normalized(scores, int(scores.max(initial=0)), self.normalize)
 
 
 class Reserve(Plugin):
@@ -707,9 +712,13 @@ EXTENSION_POINTS: Mapping[str, tuple[type[Plugin], ...]] = {
 """Configuration name of each extension point, with the classes that implement it, in call order."""
 
 
-def default_normalize(scores: IntArray, *, reverse: bool) -> IntArray:
-    """Scale so that the largest score is 100 (helper.DefaultNormalizeScore): integer division, reversed on request."""
-    largest = int(scores.max(initial=0))
+def normalized(scores: IntArray, largest: int, how: Normalize) -> IntArray:
+    """Scores of which the largest among the feasible nodes is known, brought to 0..100 (helper.DefaultNormalizeScore): integer
+    division; if all are 0, they stay so or, reversed, become 100.
+    """
+    if how is Normalize.NONE:
+        return scores
+    reverse = how is Normalize.REVERSED
     if largest == 0:
         return np.full_like(scores, MAX_NODE_SCORE) if reverse else scores
     scaled = MAX_NODE_SCORE * scores // largest

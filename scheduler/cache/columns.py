@@ -146,9 +146,7 @@ class Journal:
             del self._rows[:limit]
             self._dropped += limit
 
-    def since(self, position: int) -> IntArray | None:
-        """The distinct rows that changed after this position, ascending; None if they are not known any more."""
+    def since(self, position: int) -> set[int] | None:
+        """The rows that changed after this position; None if they are not known any more."""
         start = position - self._dropped
-        if start < 0:
-            return None
-        return np.array(sorted(set(self._rows[start:])), np.int64)
+        return None if start < 0 else set(self._rows[start:])

@@ -68,6 +68,10 @@ class NodeTable:
             self._live = np.array(sorted(self._row_of.values()), np.int64)
         return self._live
 
+    def in_use(self, rows: Iterable[int]) -> IntArray:
+        """Those of these rows that hold a node, ascending."""
+        return np.array(sorted(row for row in rows if self.infos[row] is not None), np.int64)
+
     def label(self, key: str) -> InternedColumn[str]:
         """The column of a label key; made when first asked for, kept up to date from then on."""
         column = self._labels.get(key)
@@ -116,6 +120,12 @@ class NodeTable:
         self._live = None
         self._note(self.node_journal, row)
         return info
+
+    def changed_since(self, node_position: int, usage_position: int) -> set[int] | None:
+        """The rows whose node or whose pods changed after these positions of the journals; None if that is not known any more."""
+        rows = self.node_journal.since(node_position)
+        more = self.usage_journal.since(usage_position)
+        return None if rows is None or more is None else rows | more
 
     def add_pod(self, name: str, pod: PodInfo) -> None:
         """Count a pod on the node of this name, which must be known."""

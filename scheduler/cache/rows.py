@@ -25,8 +25,8 @@ class Rows:
         self.index = index
         self.cluster = cluster
         # Rows 0..n-1 in order, the usual case, are read as views instead of copies.
-        whole = len(index) == 0 or (int(index[0]) == 0 and int(index[-1]) == len(index) - 1)
-        self._slice = slice(0, len(index)) if whole and index is table.live() else None
+        whole = index is table.live() and (len(index) == 0 or int(index[-1]) == len(index) - 1)
+        self._slice = slice(0, len(index)) if whole else None
 
     @staticmethod
     def everything(table: NodeTable) -> "Rows":

@@ -1,7 +1,7 @@
 """Runs the filters of a profile over rows: the first plugin that refuses a node gives its verdict."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -22,34 +22,61 @@ from scheduler.framework import (
 )
 from scheduler.runtime.answers import checked_verdicts
 from scheduler.runtime.guard import Guard
+from scheduler.runtime.parts import KeptPart
 from scheduler.runtime.row_cache import Kept, RowCache
+from scheduler.runtime.standing import FilterPart, Standing
+from scheduler.runtime.standings import KeptFilter, Standings
 
 POINT = "Filter"
 
 
 class NodeVerdicts:
-    """For each row of a set whether it is feasible, or why not: `codes[i]` is 0, or k for `statuses[k - 1]`."""
+    """For each row of a set whether it is feasible, or why not: `codes[i]` is 0, or k for `statuses[k - 1]`.
 
-    __slots__ = ("codes", "rows", "statuses")
+    Most pods find a node, and then nobody asks for the others' verdicts: those of a standing are copied when somebody does.
+    """
 
-    def __init__(self, rows: Rows) -> None:
+    __slots__ = ("_codes", "_standing", "_statuses", "rows")
+
+    def __init__(self, rows: Rows, standing: Standing | None = None) -> None:
         self.rows = rows
-        self.codes: IntArray = np.zeros(len(rows), np.int64)
-        self.statuses: list[Status] = []
+        self._standing = standing
+        self._codes: IntArray | None = None if standing is not None else np.zeros(len(rows), np.int64)
+        self._statuses: list[Status] = []
+
+    @property
+    def codes(self) -> IntArray:
+        """A number for each row."""
+        if self._codes is None:
+            self._codes = self._copied()
+        return self._codes
+
+    @property
+    def statuses(self) -> list[Status]:
+        """What the numbers from 1 mean."""
+        if self._codes is None:
+            self._codes = self._copied()
+        return self._statuses
 
     def feasible(self) -> IntArray:
         """The positions of the rows that passed every filter."""
         return np.flatnonzero(self.codes == 0)
 
+    def feasible_rows(self) -> Rows:
+        """The rows that passed every filter."""
+        if self._codes is None and self._standing is not None:
+            return self._standing.feasible()
+        return self.rows.subset(self.feasible())
+
     def counts(self) -> Counter[Status]:
         """How many rows gave each verdict."""
-        totals: Counter[Status] = Counter()
+        statuses, totals = self.statuses, Counter[Status]()
         # A status may stand under several numbers.
         for status, rows in zip(
-            self.statuses, np.bincount(self.codes, minlength=len(self.statuses) + 1)[1:], strict=True
+            statuses, np.bincount(self.codes, minlength=len(statuses) + 1)[1:].tolist(), strict=True
         ):
             if rows:
-                totals[status] += int(rows)
+                totals[status] += rows
         return totals
 
     def status_at(self, position: int) -> Status:
@@ -64,6 +91,8 @@ class NodeVerdicts:
 
     def merge(self, codes: CodeArray, statuses: Iterable[Status]) -> None:
         """Take the verdicts of the next filter for the rows that nobody has refused yet."""
+        if not codes.any():
+            return
         refused = (codes != 0) & (self.codes == 0)
         if refused.any():
             self.codes[refused] = codes[refused].astype(np.int64) + len(self.statuses)
@@ -71,7 +100,18 @@ class NodeVerdicts:
 
     def first_error(self) -> Status | None:
         """An error among the verdicts: it ends the attempt, whatever the other rows say."""
+        known = self._standing.statuses if self._codes is None and self._standing is not None else self._statuses
+        if all(status.code is not Code.ERROR for status in known):
+            return None
         return next((status for status in self.counts() if status.code is Code.ERROR), None)
+
+    def _copied(self) -> IntArray:
+        standing = self._standing
+        if standing is None:
+            raise LookupError("verdicts without a standing have codes from the start")
+        self._standing = None
+        self._statuses = list(standing.statuses)
+        return self.rows.take(standing.codes).copy()
 
 
 class VerdictsByName(Mapping[str, Status]):
@@ -100,14 +140,20 @@ class FilterRunner:
         self._table = table
         self._guard = guard
         self._filters = [(plugin, _cache_for(plugin, table)) for plugin in filters]
+        self._standings = Standings(table, _part, guard)
 
     def run(self, state: CycleState, pod: PodInfo, rows: Rows) -> NodeVerdicts | Status:
         """Verdicts for rows of any kind; a status if the attempt must end with an error."""
-        verdicts = NodeVerdicts(rows)
         everything = rows.table is self._table and rows.index is self._table.live()
-        for plugin, cache in self._filters:
-            if plugin.name in state.skip_filter:
-                continue
+        filters = [(plugin, cache) for plugin, cache in self._filters if plugin.name not in state.skip_filter]
+        verdicts = NodeVerdicts(rows)
+        if everything and (standing := self._standings.find(_leading_row_filters(filters), pod)) is not None:
+            problem = standing.refresh(state, pod)
+            if problem is not None:
+                return problem
+            verdicts = NodeVerdicts(rows, standing)
+            filters = filters[standing.size :]
+        for plugin, cache in filters:
             if isinstance(plugin, Filter):
                 problem = self._one_by_one(plugin, state, pod, verdicts)
             else:
@@ -146,17 +192,32 @@ class FilterRunner:
 def _merge_rows(
     plugin: RowFilter, state: CycleState, pod: PodInfo, verdicts: NodeVerdicts, cache: RowCache[np.int16] | None
 ) -> None:
-    def compute(rows: Rows, kept: Kept[np.int16]) -> CodeArray:
-        answer = checked_verdicts(plugin.filter_rows(state, pod, rows), len(rows))
-        return _renumber(answer, plugin.name, kept)
-
-    key = plugin.row_key(pod) if cache is not None else None
+    key = plugin.row_key(pod.template) if cache is not None else None
     if cache is not None and key is not None:
-        kept = cache.get(key, compute)
+        kept = cache.get(key, partial(_kept_codes, plugin, state, pod))
         verdicts.merge(verdicts.rows.take(kept.values), kept.statuses)
     else:
         answer = checked_verdicts(plugin.filter_rows(state, pod, verdicts.rows), len(verdicts.rows))
         verdicts.merge(answer.codes, [_named(status, plugin.name) for status in answer.statuses])
+
+
+def _kept_codes(plugin: RowFilter, state: CycleState, pod: PodInfo, rows: Rows, kept: Kept[np.int16]) -> CodeArray:
+    answer = checked_verdicts(plugin.filter_rows(state, pod, rows), len(rows))
+    return _renumber(answer, plugin.name, kept)
+
+
+def _part(kept: KeptFilter, key: Hashable) -> FilterPart:
+    plugin, cache = kept
+    return KeptPart(plugin, POINT, partial(_kept_codes, plugin), cache, key)
+
+
+def _leading_row_filters(filters: Iterable[tuple[Filter | RowFilter, RowCache[np.int16] | None]]) -> list[KeptFilter]:
+    leading: list[KeptFilter] = []
+    for plugin, cache in filters:
+        if not isinstance(plugin, RowFilter) or cache is None:
+            break
+        leading.append((plugin, cache))
+    return leading
 
 
 def _cache_for(plugin: Filter | RowFilter, table: NodeTable) -> RowCache[np.int16] | None:

@@ -317,7 +317,7 @@ def _scores(profile: Profile, plugins: Mapping[str, Plugin]) -> list[tuple[Score
 
 
 def _hashable_key(rule: RowRule, pod: PodInfo) -> Hashable | None:
-    key = rule.row_key(pod)
+    key = rule.row_key(pod.template)
     hash(key)
     return key
 

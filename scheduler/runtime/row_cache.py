@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from scheduler.cache.nodes import NodeTable
 from scheduler.cache.rows import Rows
-from scheduler.framework import Facet, IntArray, Status
+from scheduler.framework import Facet, Status
 
 # What one rule may keep, over all its row keys.
 _MOST_BYTES = 64 * 2**20
@@ -45,11 +45,16 @@ class RowCache(Generic[S]):
         if kept is None or len(kept.values) != self._table.capacity:
             return self._afresh(key, compute)
         self._kept.move_to_end(key)
-        changed = self._changed(kept)
+        nodes, usage = kept.node_position, kept.usage_position
+        if not self._facets & Facet.USAGE:
+            # A row that was freed and taken by another node shows in the node journal.
+            usage = self._table.usage_journal.position
+        changed = self._table.changed_since(nodes, usage)
         if changed is None:
             return self._afresh(key, compute)
-        if len(changed):
-            kept.values[changed] = compute(Rows(self._table, changed, self._table), kept)
+        rows = self._table.in_use(changed)
+        if len(rows):
+            kept.values[rows] = compute(Rows(self._table, rows, self._table), kept)
         self._stamp(kept)
         return kept
 
@@ -67,21 +72,3 @@ class RowCache(Generic[S]):
     def _stamp(self, kept: Kept[S]) -> None:
         kept.node_position = self._table.node_journal.position
         kept.usage_position = self._table.usage_journal.position
-
-    def _changed(self, kept: Kept[S]) -> IntArray | None:
-        """The live rows that changed in what the rule reads; None if that is not known any more."""
-        table = self._table
-        changed: set[int] = set()
-        sources = (
-            (Facet.NODE, table.node_journal, kept.node_position),
-            (Facet.USAGE, table.usage_journal, kept.usage_position),
-        )
-        for facet, journal, position in sources:
-            # A row that was freed and taken by another node shows in the node journal only.
-            if position == journal.position or not (self._facets & facet or facet is Facet.NODE):
-                continue
-            rows = journal.since(position)
-            if rows is None:
-                return None
-            changed.update(rows.tolist())
-        return np.array(sorted(row for row in changed if table.infos[row] is not None), np.int64)

@@ -24,6 +24,7 @@ from scheduler.framework import (
     Plugin,
     PluginArgs,
     PodInfo,
+    PodTemplate,
     PostBind,
     PostFilter,
     PostFilterResult,
@@ -64,14 +65,14 @@ def mute() -> object:
 
 
 class Deeds:
-    """What the plugin of one test does wrong, to pods whose name begins with "bad"."""
+    """What the plugin of one test does wrong, to pods labelled is=bad."""
 
     def __init__(self) -> None:
         self.deeds: dict[str, Answer] = {}
         self.reserved: set[str] = set()
 
-    def ask(self, point: str, pod: PodInfo, otherwise: T) -> T:
-        wrong = point in self.deeds and pod.name.startswith("bad")
+    def ask(self, point: str, template: PodTemplate, otherwise: T) -> T:
+        wrong = point in self.deeds and template.labels.get("is") == "bad"
         answer: T = self.deeds[point]() if wrong else otherwise
         return answer
 
@@ -83,47 +84,47 @@ class Naughty(PreEnqueue, PreFilter, RowFilter, PostFilter, PreScore, RowScore, 
     deeds: ClassVar[Deeds]
 
     def pre_enqueue(self, pod: PodInfo) -> Status:
-        return self.deeds.ask("PreEnqueue", pod, SUCCESS)
+        return self.deeds.ask("PreEnqueue", pod.template, SUCCESS)
 
     def pre_filter(self, state: CycleState, pod: PodInfo) -> PreFilterResult:
-        return self.deeds.ask("PreFilter", pod, PreFilterResult())
+        return self.deeds.ask("PreFilter", pod.template, PreFilterResult())
 
-    def row_key(self, pod: PodInfo) -> Hashable | None:
-        return self.deeds.ask("RowKey", pod, pod.name)
+    def row_key(self, template: PodTemplate) -> Hashable | None:
+        return self.deeds.ask("RowKey", template, template.signature)
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:
-        return self.deeds.ask("Filter", pod, RowVerdicts.passing(len(rows)))
+        return self.deeds.ask("Filter", pod.template, RowVerdicts.passing(len(rows)))
 
     async def post_filter(self, state: CycleState, pod: PodInfo, verdicts: Mapping[str, Status]) -> PostFilterResult:
-        answer = self.deeds.ask("PostFilter", pod, PostFilterResult(unschedulable()))
+        answer = self.deeds.ask("PostFilter", pod.template, PostFilterResult(unschedulable()))
         return await answer if asyncio.iscoroutine(answer) else answer
 
     def pre_score(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> Status:
-        return self.deeds.ask("PreScore", pod, SUCCESS)
+        return self.deeds.ask("PreScore", pod.template, SUCCESS)
 
     def score_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> IntArray:
-        return self.deeds.ask("Score", pod, np.zeros(len(rows), np.int64))
+        return self.deeds.ask("Score", pod.template, np.zeros(len(rows), np.int64))
 
     def normalize_scores(self, state: CycleState, pod: PodInfo, scores: IntArray) -> IntArray:
-        return self.deeds.ask("NormalizeScore", pod, scores)
+        return self.deeds.ask("NormalizeScore", pod.template, scores)
 
     def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         self.deeds.reserved.add(pod.name)
-        return self.deeds.ask("Reserve", pod, SUCCESS)
+        return self.deeds.ask("Reserve", pod.template, SUCCESS)
 
     def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
         self.deeds.reserved.discard(pod.name)
-        self.deeds.ask("Unreserve", pod, None)
+        self.deeds.ask("Unreserve", pod.template, None)
 
     def permit(self, state: CycleState, pod: PodInfo, node_name: str) -> PermitResult:
-        return self.deeds.ask("Permit", pod, PermitResult(SUCCESS))
+        return self.deeds.ask("Permit", pod.template, PermitResult(SUCCESS))
 
     async def pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
-        answer = self.deeds.ask("PreBind", pod, SUCCESS)
+        answer = self.deeds.ask("PreBind", pod.template, SUCCESS)
         return await answer if asyncio.iscoroutine(answer) else answer
 
     def post_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
-        self.deeds.ask("PostBind", pod, None)
+        self.deeds.ask("PostBind", pod.template, None)
 
 
 def naughty(deeds: Deeds) -> type[Naughty]:
@@ -145,8 +146,8 @@ class Stage:
     def suffers(self, *, unplaced: bool = True) -> World:
         """A bad and a good pod come; the good one is placed; the bad one is once nothing is done wrong any more."""
         world = self.world
-        world.pod("bad", cpu="1")
-        world.pod("good", cpu="1")
+        world.pod("bad", cpu="1", labels={"is": "bad"})
+        world.pod("good", cpu="1", labels={"is": "good"})
         world.driver.settle()
         assert world.node_of("good") is not None
         if unplaced:
@@ -173,6 +174,27 @@ def with_plugin() -> Stage:
 
 def bad_reasons() -> object:
     return Status(Code.UNSCHEDULABLE, (1, 2))  # type: ignore[arg-type]  # what an untyped plugin may do
+
+
+@pytest.mark.parametrize("deed", [raising, list], ids=["raises", "a list"])
+@pytest.mark.parametrize("point", ["RowKey", "Filter", "Score"])
+def test_what_went_well_for_pods_of_its_kind_may_go_wrong_for_the_next(
+    with_plugin: Stage, point: str, deed: Answer
+) -> None:
+    world = with_plugin.world
+    for name in ("first", "second", "third"):
+        world.pod(name, cpu="100m", labels={"is": "bad"})
+    world.driver.settle()
+    world.change_node("n1", {"metadata": {"labels": {"any": "thing"}}})
+    with_plugin.deeds.deeds[point] = deed
+    world.pod("fourth", cpu="100m", labels={"is": "bad"})
+    world.driver.settle()
+    assert world.node_of("fourth") is None
+    assert all(note.startswith(NAME) for note in world.notes.raised)
+    assert len(world.notes.raised) == 1
+    with_plugin.deeds.deeds.clear()
+    world.run()
+    assert world.node_of("fourth") is not None
 
 
 STATUS_POINTS = ["PreEnqueue", "PreScore", "Reserve", "PreBind"]
@@ -261,8 +283,8 @@ def test_pre_bind_can_await_the_handle_only(with_plugin: Stage) -> None:
 def test_post_filter_that_fails_does_not_stop_deciding(with_plugin: Stage, deed: Answer) -> None:
     world = with_plugin.world
     with_plugin.deeds.deeds["PostFilter"] = deed
-    world.pod("bad", cpu="3")
-    world.pod("good", cpu="1")
+    world.pod("bad", cpu="3", labels={"is": "bad"})
+    world.pod("good", cpu="1", labels={"is": "good"})
     world.driver.settle()
     assert world.node_of("good") is not None
     assert all(note.startswith(NAME) for note in world.notes.raised)
@@ -280,7 +302,7 @@ def test_what_fails_after_the_decision_changes_nothing(with_plugin: Stage, point
 
 def test_wait_from_pre_bind_is_no_reason_to_try_for_ever(with_plugin: Stage) -> None:
     with_plugin.deeds.deeds["PreBind"] = lambda: Status(Code.WAIT)
-    with_plugin.world.pod("bad", cpu="1")
+    with_plugin.world.pod("bad", cpu="1", labels={"is": "bad"})
     with_plugin.world.run(30.0)
     assert with_plugin.world.attempts("bad") < 10
 
@@ -289,7 +311,7 @@ def test_wait_from_pre_bind_is_no_reason_to_try_for_ever(with_plugin: Stage) -> 
 def test_no_wait_on_permit_is_for_ever(with_plugin: Stage, timeout: float) -> None:
     with_plugin.deeds.deeds["Permit"] = lambda: PermitResult(Status(Code.WAIT), timeout)
     world = with_plugin.world
-    world.pod("bad", cpu="1")
+    world.pod("bad", cpu="1", labels={"is": "bad"})
     world.run(1.0)
     assert world.engine.state.cache.assumed_count == 1
     with_plugin.deeds.deeds["Permit"] = lambda: PermitResult(unschedulable("no"))
@@ -377,10 +399,44 @@ def test_a_hint_that_fails_wakes_the_pod(deed: Answer) -> None:
     world.node("n1", cpu="2")
     world.start()
     deeds.deeds["PreFilter"] = lambda: PreFilterResult(unschedulable("not yet"))
-    world.pod("bad", cpu="1")
+    world.pod("bad", cpu="1", labels={"is": "bad"})
     world.driver.settle()
     deeds.deeds.clear()
     world.change_node("n1", {"metadata": {"labels": {"any": "change"}}})
     world.run()
     assert world.node_of("bad") == "n1"
     assert any(note.startswith(NAME) for note in world.notes.raised)
+
+
+class Sagging(RowScore):
+    """A score that leaves its range where nodes are crowded, and leaves normalising to the runtime."""
+
+    name = "Sagging"
+
+    def row_key(self, template: PodTemplate) -> Hashable | None:
+        return ()
+
+    def score_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> IntArray:
+        return 100 - 30 * rows.requested("pods")
+
+
+@pytest.mark.parametrize("roomy", [True, False], ids=["the node is feasible", "the node is full"])
+def test_a_score_may_leave_its_range_only_where_the_pod_cannot_go(roomy: bool) -> None:
+    registry: dict[str, type[Plugin]] = {**load_registry(), Sagging.name: Sagging}
+    world = World(load(RULES.replace(NAME, Sagging.name), "test", registry), registry=registry)
+    world.node("crowded", cpu="4" if roomy else "400m")
+    world.node("n1", cpu="4")
+    world.node("n2", cpu="4")
+    for i in range(4):
+        world.pod(f"other{i}", cpu="100m", scheduler="other")
+        world.bind_elsewhere(f"other{i}", "crowded")
+    world.start()
+    for i in range(4):
+        world.pod(f"p{i}", cpu="100m")
+        world.driver.settle()
+    if roomy:
+        assert world.notes.raised
+        assert "found scores from -20 to 100" in world.why("p0")[1]
+    else:
+        assert not world.notes.raised
+        assert {world.node_of(f"p{i}") for i in range(4)} == {"n1", "n2"}

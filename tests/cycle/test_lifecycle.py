@@ -17,6 +17,7 @@ from scheduler.framework import (
     Plugin,
     PluginArgs,
     PodInfo,
+    PodTemplate,
     PostBind,
     PreBind,
     Reserve,
@@ -208,7 +209,7 @@ class Careless(RowFilter):
     name = "Careless"
     key: Callable[[], object] = staticmethod(list)
 
-    def row_key(self, pod: PodInfo) -> Hashable | None:
+    def row_key(self, template: PodTemplate) -> Hashable | None:
         return Careless.key()
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:

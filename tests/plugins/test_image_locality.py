@@ -75,7 +75,7 @@ def test_kept_results_are_of_no_use_once_the_spread_has_changed() -> None:
     two = Cluster(node("a", images=[held]), node("b"))
     three = Cluster(node("a", images=[held]), node("b", images=[held]), node("c"))
     pods = (using("app:1"), using("app:1", priority=5), using("other:1"), using("other:2"))
-    before = [two.plugin(ImageLocality).row_key(p) for p in pods]
-    after = [three.plugin(ImageLocality).row_key(p) for p in pods]
+    before = [two.plugin(ImageLocality).row_key(p.template) for p in pods]
+    after = [three.plugin(ImageLocality).row_key(p.template) for p in pods]
     assert before[0] == before[1] != after[0]
     assert before[2] == before[3] == after[2]  # images that nobody holds: all score 0
