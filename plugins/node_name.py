@@ -1,10 +1,9 @@
 """NodeName: a pod that names its node runs there or nowhere."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 from scheduler.framework import (
-    SKIP,
     Action,
     CycleState,
     EventRegistration,
@@ -12,8 +11,7 @@ from scheduler.framework import (
     Facet,
     NodeRows,
     PodInfo,
-    PreFilter,
-    PreFilterResult,
+    PodTemplate,
     RowFilter,
     RowVerdicts,
     unresolvable,
@@ -22,15 +20,15 @@ from scheduler.framework import (
 REASON = "node(s) didn't match the requested node name"
 
 
-class NodeName(PreFilter, RowFilter):
+class NodeName(RowFilter):
     """Refuses nodes other than spec.nodeName."""
 
     name: ClassVar[str] = "NodeName"
     facets: ClassVar[Facet] = Facet.NODE
 
-    def pre_filter(self, state: CycleState, pod: PodInfo) -> PreFilterResult:  # noqa: ARG002
-        """Skips pods that name no node, as all do that wait for a scheduler."""
-        return PreFilterResult() if pod.node_name else PreFilterResult(SKIP)
+    def row_key(self, template: PodTemplate) -> Hashable | None:  # noqa: ARG002
+        """Nothing: pods that wait name no node, and for one that does nothing is kept."""
+        return ()
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:  # noqa: ARG002
         """All rows pass a pod that names none."""

@@ -144,10 +144,10 @@ class FilterRunner:
 
     def run(self, state: CycleState, pod: PodInfo, rows: Rows) -> NodeVerdicts | Status:
         """Verdicts for rows of any kind; a status if the attempt must end with an error."""
-        everything = rows.table is self._table and rows.index is self._table.live()
+        keeping = rows.table is self._table and rows.index is self._table.live() and not pod.node_name
         filters = [(plugin, cache) for plugin, cache in self._filters if plugin.name not in state.skip_filter]
         verdicts = NodeVerdicts(rows)
-        if everything and (standing := self._standings.find(_leading_row_filters(filters), pod)) is not None:
+        if keeping and (standing := self._standings.find(_leading_row_filters(filters), pod)) is not None:
             problem = standing.refresh(state, pod)
             if problem is not None:
                 return problem
@@ -157,7 +157,7 @@ class FilterRunner:
             if isinstance(plugin, Filter):
                 problem = self._one_by_one(plugin, state, pod, verdicts)
             else:
-                problem = self._by_rows(plugin, state, pod, verdicts, cache if everything else None)
+                problem = self._by_rows(plugin, state, pod, verdicts, cache if keeping else None)
             if problem is not None:
                 return problem
         return verdicts.first_error() or verdicts
