@@ -555,8 +555,9 @@ class RowRule(Plugin):
     """A filter or score over rows whose results may be kept per pod shape and refreshed only for changed rows.
 
     `facets` says which part of a row the rule reads. `row_key` says what it reads of the pod: equal keys give equal
-    results on equal rows, and equal answers of the plugin's queueing hints. It is asked once for all pods of a template, until a
-    node changes; nothing is kept for a pod that has a node already. None means that results depend on more than template and row, and are never kept.
+    results on equal rows, and equal answers of the plugin's queueing hints. It is asked once for all pods of a template,
+    until a node changes; nothing is kept for a pod that has a node already. None means that results depend on more than
+    template and row, and are never kept.
     """
 
     facets: ClassVar[Facet] = Facet.NODE | Facet.USAGE
