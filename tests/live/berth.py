@@ -1,7 +1,7 @@
 """A whole scheduler in a test's event loop."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 import aiohttp
 
 from plugins.registry import BUILT_IN
-from scheduler.config import LeaderElection, default
+from scheduler.config import Extender, LeaderElection, default
 from scheduler.framework import Plugin
 from scheduler.live.credentials import Credentials
 from scheduler.live.parts import Options, Parts
@@ -51,10 +51,13 @@ async def starter(kubeconfig: Path) -> AsyncIterator[Start]:
     running: list[Berth] = []
 
     def make(
-        election: LeaderElection = QUICK, namespace: str = "", plugins: dict[str, type[Plugin]] | None = None
+        election: LeaderElection = QUICK,
+        namespace: str = "",
+        plugins: dict[str, type[Plugin]] | None = None,
+        extenders: Sequence[Extender] = (),
     ) -> Berth:
         registry = {**BUILT_IN, **(plugins or {})}
-        configuration = replace(default(registry), leader_election=election)
+        configuration = replace(default(registry), leader_election=election, extenders=extenders)
         port = free_port()
         options = Options(configuration, registry, namespace, Address("127.0.0.1", port), 0, look_again=0.2)
         running.append(Berth(Parts(options, Credentials(str(kubeconfig), None)), port))

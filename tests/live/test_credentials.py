@@ -1,8 +1,6 @@
 """Credentials as kubeconfigs hold them: tokens that rotate, plugins, client certificates, and clear words for what is wrong."""
 
-import ssl
 import stat
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from aiohttp import web
 from scheduler.live.client import HttpTransport
 from scheduler.live.credentials import Credentials
 from scheduler.live.errors import NoAnswerError, SetupError, UntrustedServerError
+from tests.authority import Authority
 
 JsonObject = dict[str, Any]
 
@@ -103,38 +102,10 @@ async def test_a_file_that_is_no_kubeconfig_is_told_in_one_line(tmp_path: Path, 
     assert "\n" not in str(error.value)
 
 
-class Authority:
-    """A certificate authority with a server and a client certificate."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir()
-        self.folder = folder
-        self._openssl(
-            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=ca", out="ca", key="ca"
-        )
-        for name in ("server", "client"):
-            self._openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", out=f"{name}.csr", key=name)
-            extension = folder / "san"
-            extension.write_text("subjectAltName=IP:127.0.0.1\n")
-            signing = ["-CA", self.path("ca"), "-CAkey", self.path("ca.key"), "-CAcreateserial", "-days", "2"]
-            command = ["openssl", "x509", "-req", "-in", self.path(f"{name}.csr"), *signing, "-extfile", str(extension)]
-            subprocess.run([*command, "-out", self.path(name)], check=True, capture_output=True)
-
-    def path(self, name: str) -> str:
-        return str(self.folder / name)
-
-    def _openssl(self, *words: str, out: str, key: str) -> None:
-        command = ["openssl", *words, "-out", self.path(out), "-keyout", self.path(f"{key}.key")]
-        subprocess.run(command, check=True, capture_output=True)
-
-
 async def answer(port_of: web.AppRunner, authority: Authority) -> str:
     """Serve over TLS to who has a certificate of this authority."""
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=authority.path("ca"))
-    context.load_cert_chain(authority.path("server"), authority.path("server.key"))
-    context.verify_mode = ssl.CERT_REQUIRED
     await port_of.setup()
-    await web.TCPSite(port_of, "127.0.0.1", 0, ssl_context=context).start()
+    await web.TCPSite(port_of, "127.0.0.1", 0, ssl_context=authority.server_context()).start()
     return f"https://127.0.0.1:{port_of.addresses[0][1]}"
 
 
