@@ -20,7 +20,7 @@ def node_of(api: FaultyApi, name: str) -> str:
 
 
 def bind(api: FaultyApi, body: JsonObject) -> JsonObject:
-    binding = {"metadata": {"name": body["PodName"]}, "target": {"kind": "Node", "name": body["Node"]}}
+    binding: JsonObject = {"metadata": {"name": body["PodName"]}, "target": {"kind": "Node", "name": body["Node"]}}
     api.cluster.bind(body["PodNamespace"], body["PodName"], binding)
     return {"Error": ""}
 
