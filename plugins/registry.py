@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 
 from plugins.default_binder import DefaultBinder
+from plugins.default_preemption import DefaultPreemption
 from plugins.image_locality import ImageLocality
 from plugins.node_affinity import NodeAffinity
 from plugins.node_name import NodeName
@@ -21,6 +22,7 @@ GROUP = "berth.plugins"
 
 BUILT_IN: Mapping[str, type[Plugin]] = {
     "DefaultBinder": DefaultBinder,
+    "DefaultPreemption": DefaultPreemption,
     "ImageLocality": ImageLocality,
     "NodeAffinity": NodeAffinity,
     "NodeName": NodeName,

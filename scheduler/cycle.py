@@ -4,7 +4,7 @@ The scheduling cycle decides and is serial: the next one begins when it has ende
 binding cycle, of which many are under way. They change nothing outside but through the state's effects.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
@@ -17,15 +17,17 @@ from scheduler.changes import ASSIGNED_POD_DELETE
 from scheduler.consulting import Opinion, ask
 from scheduler.diagnosis import NO_NODES_MESSAGE, Diagnosis
 from scheduler.extenders.interest import consults, interested
-from scheduler.framework import Code, CycleState, PodInfo, Status, unresolvable
+from scheduler.framework import Code, CycleState, NodeStatuses, PodInfo, Status, error, unresolvable
 from scheduler.messages import PatchPodStatus, RecordEvent
 from scheduler.queue.entry import QueueEntry
 from scheduler.runtime.filters import NodeVerdicts, VerdictsByName
 from scheduler.runtime.profile import PreFilterOutcome, ProfileRuntime, Waits
+from scheduler.runtime.promises import PodFilters
 from scheduler.state import KUBELET_REFUSAL, NO_NODES, UNREADABLE_POD, State
-from scheduler.tasks import PermitWait, Turn
+from scheduler.tasks import CancelledError, PermitWait, Turn
 
-_HELD = Status(Code.UNSCHEDULABLE, ("node(s) refused a pod and had no news since",), KUBELET_REFUSAL)
+# Evicting pods from a node whose kubelet cannot be relied on would be in vain.
+_HELD = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, ("node(s) refused a pod and had no news since",), KUBELET_REFUSAL)
 
 UNSCHEDULABLE = "Unschedulable"
 SCHEDULER_ERROR = "SchedulerError"
@@ -160,7 +162,7 @@ class Infeasible:
     """Every node refused the pod."""
 
     diagnosis: Diagnosis
-    verdicts: Mapping[str, Status]
+    verdicts: NodeStatuses
 
 
 def find_feasible(
@@ -175,7 +177,9 @@ def find_feasible(
             return _error(outcome.status)
         diagnosis.pre_filter = outcome.status
         diagnosis.blame(outcome.status)
-        return Infeasible(diagnosis, dict.fromkeys(Rows.everything(table).names(), outcome.status))
+        refused = NodeVerdicts(Rows.everything(table))
+        refused.refuse_all(outcome.status)
+        return Infeasible(diagnosis, VerdictsByName(refused))
 
     promised = state.nominator.node_of(pod.uid)
     if promised and (row := table.row_of(promised)) is not None:
@@ -197,46 +201,15 @@ def find_feasible(
 
 
 def check(state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, rows: Rows) -> NodeVerdicts | Status:
-    """Run the filters, also with the pods that were promised a node counted on it, and pass over held nodes.
-
-    A node with promised pods of at least this priority must take the pod both with and without them: a promise may make a
-    node full, and it may be what an affinity relies on.
-    """
-    verdicts = runtime.run_filters(cycle, pod, rows)
+    """Run the filters, also with the pods that were promised a node counted on it, and pass over held nodes."""
+    verdicts = PodFilters(runtime, cycle, pod, state.promised(pod)).run(rows)
     if isinstance(verdicts, Status):
         return verdicts
     for name in state.holds.held(state.now):
         position = rows.position_of(name)
         if position is not None:
             verdicts.refuse(position, _HELD)
-    for name in list(state.nominator.nodes()):
-        position = rows.position_of(name)
-        if position is None or verdicts.codes[position]:
-            continue
-        crowded = _with_promised(state, runtime, cycle, pod, name)
-        if isinstance(crowded, Status):
-            return crowded
-        if crowded is not None and crowded.codes[0]:
-            verdicts.refuse(position, crowded.status_at(0))
     return verdicts
-
-
-def _with_promised(
-    state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, name: str
-) -> NodeVerdicts | Status | None:
-    """The verdict of one node on which the pods it was promised to are counted; None if there are none that matter."""
-    promised = [
-        other
-        for other in state.nominator.on(name)
-        if other.uid != pod.uid and other.spec.priority >= pod.spec.priority and not state.cache.placement(other.uid)
-    ]
-    if not promised:
-        return None
-    table = state.cache.nodes
-    scratch = table.scratch([table.known_row(name)])
-    for other in promised:
-        scratch.add_pod(name, other)
-    return runtime.run_filters(cycle, pod, Rows(scratch, scratch.live(), table))
 
 
 async def post_filter(runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, found: Infeasible) -> NotPlaced:
@@ -296,7 +269,7 @@ async def binding_cycle(
     pod, node_name = entry.lead, placed.node_name
     failure = await wait_on_permit(state, pod, placed.waits)
     if failure is None:
-        status = await runtime.run_pre_bind(cycle, pod, node_name)
+        status = await pre_bind(state, runtime, cycle, pod, node_name)
         if status.ok:
             status = await bind(state, runtime, cycle, pod, node_name)
         if status.ok:
@@ -310,6 +283,19 @@ async def binding_cycle(
         give_back(state, entry, replace(failure, freed=freed))
     elif state.queue.get(entry.key) is entry:
         state.queue.put_back(entry, state.now)
+
+
+async def pre_bind(state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, node_name: str) -> Status:
+    """PreBind; as long as it waits, the pod can still make room for another."""
+    state.preparing.add(pod.uid)
+    try:
+        status = await runtime.run_pre_bind(cycle, pod, node_name)
+    except CancelledError as cancelled:
+        return error(str(cancelled))
+    if pod.uid not in state.preparing:
+        return error("preempted")
+    state.preparing.discard(pod.uid)
+    return status
 
 
 async def bind(state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, node_name: str) -> Status:

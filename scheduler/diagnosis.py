@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from scheduler.framework import Code, Status
+from scheduler.framework import Code, Status, nodes_available
 
 NO_NODES_MESSAGE = "no nodes available to schedule pods"
 
@@ -32,26 +32,11 @@ class Diagnosis:
         (self.pending if status.code is Code.PENDING else self.rejectors).add(status.plugin)
 
     def message(self) -> str:
-        """The line users know: `0/5 nodes are available: 1 Insufficient cpu, 4 node(s) were unschedulable.`
-
-        Reasons are sorted as text with the number in front, as kube-scheduler does; a node counts for each reason of the
-        plugin that refused it first.
-        """
-        text = f"0/{self.node_total} nodes are available:"
-        reasons = self.pre_filter.message if self.pre_filter is not None else ", ".join(self._histogram())
-        if reasons:
-            text += f" {reasons}."
-        if self.post_filter:
-            text += f" {self.post_filter}"
-        return text
-
-    def _histogram(self) -> list[str]:
-        totals: Counter[str] = Counter()
-        for status, nodes in self.counts.items():
-            for reason in status.reasons:
-                totals[reason] += nodes
-        if self.absent is not None:
-            status, nodes = self.absent
-            for reason in status.reasons:
-                totals[reason] += nodes
-        return sorted(f"{nodes} {reason}" for reason, nodes in totals.items())
+        """The line users know, with what PostFilter adds to it; a refusal by PreFilter stands for all nodes."""
+        if self.pre_filter is not None:
+            text = nodes_available(self.node_total, ())
+            text += f" {self.pre_filter.message}." if self.pre_filter.message else ""
+        else:
+            absent = () if self.absent is None else (self.absent,)
+            text = nodes_available(self.node_total, (*self.counts.items(), *absent))
+        return f"{text} {self.post_filter}" if self.post_filter else text

@@ -5,14 +5,14 @@ It does no input or output and reads no clock; its randomness comes from a seed.
 """
 
 import heapq
-from collections.abc import Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
 import numpy as np
 
-from scheduler import binding, consulting
 from scheduler.api import ApiObject, Kind
 from scheduler.cache.cache import Cache
 from scheduler.cache.rows import Rows
@@ -20,7 +20,8 @@ from scheduler.changes import ASSIGNED_POD_DELETE
 from scheduler.config import Configuration
 from scheduler.cycle import attempt
 from scheduler.extenders.interest import consulted_on_all, manifests
-from scheduler.framework import CycleState, NodeInfo, NodeRows, Plugin, PodInfo, Status, Victims
+from scheduler.framework import CycleState, Plugin, PodInfo, Status, error
+from scheduler.handle import PluginHandle
 from scheduler.messages import (
     Bind,
     Done,
@@ -51,7 +52,7 @@ from scheduler.runtime.filters import NodeVerdicts
 from scheduler.runtime.profile import ProfileRuntime
 from scheduler.state import HOLD_OVER, OWN_REGISTRATIONS, State, is_refusal
 from scheduler.story import StoryLine
-from scheduler.tasks import Perform, PerformAll, PermitWait, Sleep, Suspension, Turn
+from scheduler.tasks import CancelledError, Perform, PerformAll, PermitWait, Sleep, Suspension, Together, Turn
 
 _MOST_UNSTARTED = 10_000
 
@@ -60,10 +61,11 @@ A = TypeVar("A", bound=ApiObject)
 
 @dataclass(slots=True, eq=False)
 class Task:
-    """A coroutine under way, for an entry of the queue or (None) on the engine's own account."""
+    """A coroutine under way, for an entry of the queue or (None) on the engine's own account. `ended` is told what it answers."""
 
-    coroutine: Coroutine[Suspension[Any], Any, None]
+    coroutine: Coroutine[Suspension[Any], Any, Any]
     entry: QueueEntry | None
+    ended: Callable[[Any], None] | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -193,7 +195,7 @@ class Engine:
     def next_deadline(self) -> float | None:
         """When `advance` has something to do without further facts; a time in the past means at once, None never."""
         state = self.state
-        if state.effects or state.permits.resolved:
+        if state.effects or state.permits.resolved or state.cancelled:
             return 0.0
         times = [self._sleeping[0][0] if self._sleeping else None]
         times.append(state.permits.next_deadline())
@@ -295,7 +297,7 @@ class Engine:
     def _misfit(self, pod: PodInfo, row: int) -> str | None:
         """Whether the node would still take the pod if it were not counted there yet."""
         state = self.state
-        scratch = state.cache.nodes.scratch([row])
+        scratch = state.cache.nodes.scratch(np.array([row]))
         name = state.cache.nodes.info(row).name
         scratch.remove_pod(name, pod.uid)
         runtime = state.profiles[pod.spec.scheduler_name]
@@ -327,18 +329,27 @@ class Engine:
                 entry.shown.pop(uid, None)
 
     def _step(self, task: Task, value: object) -> None:
-        """Resume a coroutine, and note what it waits for next."""
+        """Resume a coroutine with what it has waited for."""
+        self._resume(task, partial(task.coroutine.send, value))
+
+    def _resume(self, task: Task, resume: Callable[[], object]) -> None:
+        """Let a coroutine go on, and note what it waits for next."""
         try:
-            suspension: object = task.coroutine.send(value)
+            suspension = resume()
             if not isinstance(suspension, Suspension):
                 # A plugin awaits what only an event loop can answer; where it does so, it is told, and to whom it is reported.
                 suspension = task.coroutine.throw(TypeError(f"awaits {suspension!r}, allowed: what the handle gives"))
-        except StopIteration:
+        except StopIteration as end:
             self._trim()
+            if task.ended is not None:
+                task.ended(end.value)
             return
         except Exception as exception:  # noqa: BLE001  a fault in one attempt must not stop the others
             self._crashed(task, exception)
             return
+        self._suspend(task, suspension)
+
+    def _suspend(self, task: Task, suspension: object) -> None:
         match suspension:
             case Perform(effect=effect):
                 self._awaiting[effect.effect_id] = task
@@ -355,9 +366,26 @@ class Engine:
             case PermitWait(pod=pod, plugins=plugins, until=until, expires_by=expires_by):
                 self._permit_waits[pod.uid] = task
                 self.state.permits.wait(Waiting(pod, set(plugins), until, expires_by))
+            case Together(coroutines=coroutines):
+                self._together(task, coroutines)
             case _:
                 task.coroutine.close()
                 self._crashed(task, TypeError("an attempt goes on awaiting what the engine cannot give"))
+
+    def _together(self, task: Task, coroutines: Sequence[Coroutine[Suspension[Any], Any, Status]]) -> None:
+        statuses: dict[int, Status] = {}
+
+        def ended(number: int, status: Status) -> None:
+            statuses[number] = status
+            if len(statuses) == len(coroutines):
+                self._step(task, [statuses[number] for number in range(len(coroutines))])
+
+        for number, coroutine in enumerate(coroutines):
+            self._step(Task(coroutine, None, partial(ended, number)), None)
+
+    def start(self, coroutine: Coroutine[Suspension[Any], Any, None]) -> None:
+        """Run something on the engine's own account, while scheduling goes on."""
+        self._step(Task(coroutine, None), None)
 
     def _crashed(self, task: Task, exception: Exception) -> None:
         """Nothing of a broken attempt may stay behind: its room is freed and its pod is tried again after a backoff."""
@@ -365,6 +393,8 @@ class Engine:
         state.deciding = False
         state.observer.anomaly("attempt crashed", f"{type(exception).__name__}: {exception}")
         entry = task.entry
+        if task.ended is not None:
+            task.ended(error(f"{type(exception).__name__}: {exception}"))
         if entry is None or state.queue.get(entry.key) is not entry:
             # What has left the queue is gone or bound, and a bound pod keeps its room.
             return
@@ -382,9 +412,32 @@ class Engine:
     def _resume_permits(self) -> None:
         """Resumed attempts may end other waits, so this goes on until none is left."""
         permits = self.state.permits
-        while permits.resolved:
-            uid, status = permits.resolved.pop(0)
-            self._step(self._permit_waits.pop(uid), status)
+        while permits.resolved or self.state.cancelled:
+            self._end_cancelled()
+            if permits.resolved:
+                uid, status = permits.resolved.pop(0)
+                self._step(self._permit_waits.pop(uid), status)
+
+    def _end_cancelled(self) -> None:
+        """PreBind is interrupted where it waits."""
+        cancelled = self.state.cancelled
+        while cancelled:
+            uid, reason = cancelled.pop(0)
+            task = self._take_waiting(uid)
+            if task is not None:
+                self._resume(task, partial(task.coroutine.throw, CancelledError(reason)))
+
+    def _take_waiting(self, uid: str) -> Task | None:
+        """The attempt for a pod that waits for an effect or a time; whatever it waits for, it will not be told."""
+        for effect_id, task in self._awaiting.items():
+            if task.entry is not None and task.entry.key == uid:
+                return self._awaiting.pop(effect_id)
+        for sleeper in self._sleeping:
+            if sleeper[2].entry is not None and sleeper[2].entry.key == uid:
+                self._sleeping.remove(sleeper)
+                heapq.heapify(self._sleeping)
+                return sleeper[2]
+        return None
 
     def _trim(self) -> None:
         while len(self.state.unstarted) > _MOST_UNSTARTED:
@@ -398,55 +451,6 @@ class Engine:
             *self._permit_waits.values(),
             *(task for _, _, task in self._sleeping),
         ]
-
-
-class PluginHandle:
-    """What plugins may ask of the engine: `framework.Handle`."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    def rows(self) -> NodeRows:
-        """All nodes."""
-        return Rows.everything(self._engine.state.cache.nodes)
-
-    def node(self, name: str) -> NodeInfo | None:
-        """The node of this name."""
-        return self._engine.state.cache.nodes.by_name(name)
-
-    def find(self, kind: type[A], namespace: str, name: str) -> A | None:
-        """The object of this kind and name."""
-        return self._engine.state.objects.find(kind, namespace, name)
-
-    def all(self, kind: type[A]) -> Collection[A]:
-        """All objects of a kind."""
-        return self._engine.state.objects.all(kind)
-
-    def allow(self, uid: str, plugin: str) -> bool:
-        """Let a waiting pod go on."""
-        return self._engine.state.permits.allow(uid, plugin)
-
-    def reject(self, uid: str, plugin: str, reason: str) -> bool:
-        """Refuse a waiting pod."""
-        return self._engine.state.permits.reject(uid, reason, plugin)
-
-    def waiting(self) -> Sequence[PodInfo]:
-        """The pods that wait on Permit."""
-        return self._engine.state.permits.pods()
-
-    def activate(self, uid: str) -> None:
-        """Make a pod active whatever refused it."""
-        self._engine.state.queue.activate(uid, self._engine.state.now)
-
-    async def bind(self, pod: PodInfo, node_name: str, annotations: Mapping[str, str]) -> Status:
-        """Write the Binding."""
-        return await binding.bind(self._engine.state, pod, node_name, annotations)
-
-    async def process_preemption(
-        self, pod: PodInfo, candidates: Mapping[str, Victims]
-    ) -> Mapping[str, Victims] | Status:
-        """Ask the extenders that have a say."""
-        return await consulting.process_preemption(self._engine.state, pod, candidates)
 
 
 async def _learn_why_it_ended(state: State, pod: PodInfo) -> None:

@@ -9,9 +9,11 @@ written or awaited goes through the handle.
 """
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum, IntFlag, StrEnum
+from math import inf
 from typing import ClassVar, Protocol, TypeVar
 
 import msgspec
@@ -112,7 +114,9 @@ class PodCondition(msgspec.Struct, frozen=True, gc=False):
 class PodInfo(msgspec.Struct, frozen=True, gc=False, eq=False):
     """A pod as last seen. Immutable: a change is a new value.
 
-    `usage` is what the pod takes on its node: the spec's requests, or more during an in-place resize (KEP-1287).
+    `usage` is what the pod takes on its node: the spec's requests, or more during an in-place resize (KEP-1287). `started` is
+    status.startTime (seconds), 0 before. `preempted` says that a scheduler has chosen the pod to make room for another
+    (condition DisruptionTarget, reason PreemptionByScheduler).
     `problem` says why the pod cannot be scheduled as it is written (an unparsable quantity); None for a sound pod.
     `manifest` is the whole object as JSON where an extender is to be shown it, else empty.
     """
@@ -126,7 +130,9 @@ class PodInfo(msgspec.Struct, frozen=True, gc=False, eq=False):
     phase: str
     phase_reason: str
     terminating: bool
+    preempted: bool
     created: float
+    started: float
     generation: int
     resource_version: str
     scheduled_condition: PodCondition | None
@@ -152,6 +158,11 @@ class PodInfo(msgspec.Struct, frozen=True, gc=False, eq=False):
     def key(self) -> str:
         """namespace/name, for people; never an identity (the UID is)."""
         return f"{self.template.namespace}/{self.name}"
+
+    @property
+    def running_since(self) -> float:
+        """When its kubelet took it over (status.startTime, seconds); infinite while it has not."""
+        return self.started or inf
 
     @property
     def terminal(self) -> bool:
@@ -213,6 +224,9 @@ class NodeRows(Protocol):
 
     def __len__(self) -> int:
         """How many nodes."""
+
+    def subset(self, positions: IntArray) -> "NodeRows":
+        """The nodes at these positions of the set, which are ascending."""
 
     def names(self) -> Sequence[str]:
         """Node names."""
@@ -317,6 +331,28 @@ def unresolvable(*reasons: str) -> Status:
 def error(*reasons: str) -> Status:
     """An internal fault: the pod is retried with error backoff."""
     return Status(Code.ERROR, reasons)
+
+
+def nodes_available(total: int, counts: Iterable[tuple[Status, int]]) -> str:
+    """The line users know, of how many nodes gave which verdict: `0/5 nodes are available: 1 Insufficient cpu, 4 node(s) ...`
+
+    Reasons are sorted as text with the number in front (kube-scheduler's FitError); a node counts for each reason of its
+    verdict.
+    """
+    totals: Counter[str] = Counter()
+    for status, nodes in counts:
+        for reason in status.reasons if nodes else ():
+            totals[reason] += nodes
+    text = f"0/{total} nodes are available:"
+    return f"{text} {', '.join(sorted(f'{nodes} {reason}' for reason, nodes in totals.items()))}." if totals else text
+
+
+class NodeStatuses(Mapping[str, Status]):
+    """Why each node was refused, by its name (fwk.NodeToStatusReader). Nodes that PreFilter ruled out are not in it."""
+
+    @abstractmethod
+    def with_code(self, code: Code) -> NodeRows:
+        """The nodes that were refused with this code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,6 +475,10 @@ class Victims(msgspec.Struct, frozen=True):
     violations: int = 0
 
 
+Evictable = Callable[[NodeInfo], Sequence[PodInfo]]
+"""The pods of a node that may be evicted, in the order in which they are spared again where there is room."""
+
+
 class Handle(Protocol):
     """What a plugin may ask of the engine."""
 
@@ -465,6 +505,29 @@ class Handle(Protocol):
 
     def activate(self, uid: str) -> None:
         """Move a waiting pod to the active queue, whatever rejected it."""
+
+    def nominated_node(self, uid: str) -> str:
+        """The node that a waiting pod was promised, or ""."""
+
+    def random_below(self, limit: int) -> int:
+        """A number from 0 to `limit` - 1 of the engine's seeded generator."""
+
+    def dry_run(
+        self, state: CycleState, pod: PodInfo, rows: NodeRows, evictable: Evictable
+    ) -> Sequence[tuple[PodInfo, ...] | Status]:
+        """For each of these nodes of the cluster, which of its evictable pods must go so that the pod fits, or why it would not
+        fit without all of them. Nothing is changed. Pods that were promised a node are counted as in a real attempt.
+        """
+
+    def preempt(self, pod: PodInfo, node_name: str, victims: Sequence[PodInfo], plugin: str) -> None:
+        """Evict pods, the least important last, so that the pod can have the node; this goes on while scheduling does.
+
+        A victim that waits on Permit or in PreBind is sent back to the queue; any other gets the condition DisruptionTarget and
+        is deleted. The last one is deleted only when all others were. If one cannot be, the pod is tried again after a backoff.
+        """
+
+    def preempting(self, uid: str) -> bool:
+        """Whether evictions for this pod are still under way, so that it cannot be helped by trying it now."""
 
     async def bind(self, pod: PodInfo, node_name: str, annotations: Mapping[str, str]) -> Status:
         """Write the Binding and return once its outcome is known; Wait if it was not sent and the pod is to be tried again."""
@@ -592,10 +655,10 @@ class PostFilterResult:
 
 
 class PostFilter(Plugin):
-    """Called when no node is feasible. `verdicts` holds each node's refusal by node name."""
+    """Called when no node is feasible. `verdicts` holds each node's refusal."""
 
     @abstractmethod
-    async def post_filter(self, state: CycleState, pod: PodInfo, verdicts: Mapping[str, Status]) -> PostFilterResult:
+    async def post_filter(self, state: CycleState, pod: PodInfo, verdicts: NodeStatuses) -> PostFilterResult:
         """Try to make room. Success ends the PostFilters, Unschedulable lets the next one try."""
 
 

@@ -183,6 +183,35 @@ class CallExtender(Message, frozen=True):
     binding: Bind | None
 
 
+class MarkDisrupted(Message, frozen=True):
+    """Patch the DisruptionTarget condition of a pod that makes room for another to True, before it is deleted (KEP-3329)."""
+
+    effect_id: int
+    uid: str
+    namespace: str
+    name: str
+    message: str
+    observed_generation: int
+
+
+class DeletePod(Message, frozen=True):
+    """DELETE one pod, with the UID as a precondition and the grace that the pod asks for."""
+
+    effect_id: int
+    uid: str
+    namespace: str
+    name: str
+
+
+class ClearNomination(Message, frozen=True):
+    """Take back status.nominatedNodeName of a pod whose room a more important one is given. Nobody waits for its outcome."""
+
+    effect_id: int
+    uid: str
+    namespace: str
+    name: str
+
+
 class RecordEvent(Message, frozen=True):
     """Record an Event about a pod (events.k8s.io/v1). Fire and forget: dropping one never delays scheduling."""
 
@@ -195,6 +224,6 @@ class RecordEvent(Message, frozen=True):
     note: str
 
 
-ApiCall = Bind | ReadPod | PatchPodStatus
+ApiCall = Bind | ReadPod | PatchPodStatus | MarkDisrupted | DeletePod | ClearNomination
 AwaitedEffect = ApiCall | CallExtender
 Effect = AwaitedEffect | RecordEvent

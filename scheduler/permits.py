@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from scheduler.framework import SUCCESS, PodInfo, Status, unschedulable
+from scheduler.framework import SUCCESS, Code, PodInfo, Status, unschedulable
 
 
 @dataclass(slots=True)
@@ -51,6 +51,13 @@ class Permits:
             return False
         refusal = unschedulable(reason)
         self._resolve(uid, Status(refusal.code, refusal.reasons, plugin))
+        return True
+
+    def preempt(self, uid: str, reason: str, plugin: str) -> bool:
+        """A pod that waits makes room for another. That says nothing about where it fits, so that it counts as an error."""
+        if uid not in self._waiting:
+            return False
+        self._resolve(uid, Status(Code.ERROR, (reason,), plugin))
         return True
 
     def expire(self, now: float) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from scheduler.messages import Bind, PatchPodStatus
+from scheduler.messages import Bind, ClearNomination, DeletePod, MarkDisrupted, PatchPodStatus
 
 Body = Mapping[str, object]
 
@@ -35,3 +35,26 @@ def status_patch(effect: PatchPodStatus, timestamp: str) -> Body:
     if effect.nominated_node is not None:
         status["nominatedNodeName"] = effect.nominated_node or None
     return {"metadata": {"uid": effect.uid}, "status": status}
+
+
+def disruption_patch(effect: MarkDisrupted, timestamp: str) -> Body:
+    """The strategic merge patch of pods/NAME/status that says why a pod is about to be deleted. `timestamp` is metav1.Time."""
+    condition = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "PreemptionByScheduler",
+        "message": effect.message,
+        "observedGeneration": effect.observed_generation,
+        "lastTransitionTime": timestamp,
+    }
+    return {"metadata": {"uid": effect.uid}, "status": {"conditions": [condition]}}
+
+
+def nomination_patch(effect: ClearNomination) -> Body:
+    """The strategic merge patch of pods/NAME/status that takes a nomination back."""
+    return {"metadata": {"uid": effect.uid}, "status": {"nominatedNodeName": None}}
+
+
+def delete_options(effect: DeletePod) -> Body:
+    """The v1 DeleteOptions of pods/NAME. A new pod of the same name is left alone."""
+    return {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": effect.uid}}

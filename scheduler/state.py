@@ -73,6 +73,14 @@ def is_refusal(pod: PodInfo) -> bool:
 
 
 @dataclass(slots=True)
+class Preemption:
+    """Evictions for a pod under way on a node; `last` is the last victim once only that one is left."""
+
+    node_name: str
+    last: PodInfo | None = None
+
+
+@dataclass(slots=True)
 class State:
     """Queue, cache, promises and the means to decide. `now` is the time of the fact or advance under way. `deciding` is set while
     a scheduling cycle relies on nothing changing under it, `consulting` while a pod is with the extenders.
@@ -94,6 +102,9 @@ class State:
     unstarted: OrderedDict[str, str] = field(default_factory=OrderedDict)
     patches: dict[int, tuple[str, str]] = field(default_factory=dict)
     permits: Permits = field(default_factory=Permits)
+    preemptions: dict[str, Preemption] = field(default_factory=dict)
+    preparing: set[str] = field(default_factory=set)
+    cancelled: list[tuple[str, str]] = field(default_factory=list)
     deciding: bool = False
     consulting: bool = False
     next_start: int = 0
@@ -114,6 +125,32 @@ class State:
     def wake(self, event: ClusterEvent, old: object, new: object) -> None:
         """A cluster event: queue the pods that it may help."""
         self.queue.wake(event, (old, new), self.now)
+
+    def promised(self, pod: PodInfo) -> dict[str, list[PodInfo]]:
+        """By node the pods that were promised it and count against this pod: those of at least its priority."""
+        counted: dict[str, list[PodInfo]] = {}
+        for name in self.nominator.nodes():
+            for other in self.nominator.on(name):
+                above = other.uid != pod.uid and other.spec.priority >= pod.spec.priority
+                if above and not self.cache.placement(other.uid):
+                    counted.setdefault(name, []).append(other)
+        return counted
+
+    def preempting(self, uid: str) -> bool:
+        """Whether evictions for a pod are under way. Once the last victim is seen to go, its end is the event that counts."""
+        under_way = self.preemptions.get(uid)
+        if under_way is None or under_way.last is None:
+            return under_way is not None
+        placement = self.cache.placement(under_way.last.uid)
+        return placement is not None and not placement.pod.terminating
+
+    def cancel(self, uid: str, reason: str) -> bool:
+        """A pod in PreBind must not be bound; False if it is not there."""
+        if uid not in self.preparing:
+            return False
+        self.preparing.discard(uid)
+        self.cancelled.append((uid, reason))
+        return True
 
     # Pods.
 

@@ -3,7 +3,7 @@
 Nothing here knows asyncio, so an attempt behaves the same live and simulated.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Coroutine, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -56,3 +56,14 @@ class PermitWait(Suspension[Status]):
     plugins: tuple[str, ...]
     until: float
     expires_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Together(Suspension[Sequence[Status]]):
+    """Run these coroutines at the same time and wait until all have ended; one that breaks answers an error."""
+
+    coroutines: Sequence[Coroutine[Suspension[Any], Any, Status]]
+
+
+class CancelledError(Exception):
+    """Raised where a PreBind plugin waits, if the attempt must not go on: the pod is to make room for another."""

@@ -1,6 +1,6 @@
 """Growable columns of the node table: integers, interned values, and the journal of changed rows."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -40,6 +40,17 @@ class IntColumns:
     def set(self, name: str, row: int, value: int) -> None:
         """Store one amount; more than an int64 holds is held as the largest."""
         self._writable(name)[row] = min(value, INT64_MAX)
+
+    def set_all(self, name: str, rows: Sequence[int], values: Iterable[int]) -> None:
+        """Store the amounts of several rows."""
+        held = np.fromiter((min(value, INT64_MAX) for value in values), np.int64, len(rows))
+        self._writable(name)[rows] = held
+
+    def at(self, rows: IntArray) -> "IntColumns":
+        """A copy of some rows, renumbered in this order."""
+        copy = IntColumns(len(rows))
+        copy._columns = {name: column[rows] for name, column in self._columns.items()}
+        return copy
 
     def clear_row(self, row: int) -> None:
         """Set all amounts of a row to zero."""
@@ -88,6 +99,14 @@ class InternedColumn(Generic[V]):
             self._uses[new] += 1
         if old:
             self._release(old)
+
+    def at(self, rows: IntArray) -> "InternedColumn[V]":
+        """Some rows, renumbered in this order, to read: the values are shared."""
+        copy: InternedColumn[V] = InternedColumn(0)
+        copy.ids = self.ids[rows]
+        copy.values = self.values
+        copy._id_of = self._id_of
+        return copy
 
     def id_of(self, value: V) -> int:
         """The id of a value, or -1 if no row has it."""

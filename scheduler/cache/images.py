@@ -38,3 +38,23 @@ class ImageIndex:
     def spread(self, name: str) -> int:
         """How many rows hold the image."""
         return len(self._sizes.get(name, ()))
+
+    def at(self, rows: IntArray, capacity: int) -> "ImageIndex":
+        """The same for some of the rows, renumbered, to read; `capacity` is that of the table they are in."""
+        return _Excerpt(self, rows, capacity)
+
+
+class _Excerpt(ImageIndex):
+    """Nodes hold many images and few are asked for, so that nothing is copied."""
+
+    def __init__(self, whole: ImageIndex, rows: IntArray, capacity: int) -> None:
+        super().__init__()
+        self._whole = whole
+        self._rows = rows
+        self._capacity = capacity
+
+    def sizes(self, name: str, capacity: int) -> IntArray:  # noqa: ARG002  as many as there are rows
+        return self._whole.sizes(name, self._capacity)[self._rows]
+
+    def spread(self, name: str) -> int:
+        return int(np.count_nonzero(self.sizes(name, len(self._rows))))

@@ -3,7 +3,8 @@
 Rows are stable while a node lives and are used again afterwards. Rules read the table through `rows.Rows`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,6 +39,7 @@ class NodeTable:
         self._row_of: dict[str, int] = {}
         self._unused = list(range(self.capacity - 1, -1, -1))
         self._live: IntArray | None = None
+        self._borrowed: set[int] = set()
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -130,42 +132,90 @@ class NodeTable:
     def add_pod(self, name: str, pod: PodInfo) -> None:
         """Count a pod on the node of this name, which must be known."""
         row = self._row_of[name]
-        info = self.info(row)
-        info.pods[pod.uid] = pod
-        self.ports.add(row, pod.spec.host_ports)
-        self._count(row, info, pod, 1)
+        info = self._come(row, pod)
+        self._write_usage(row, info, pod)
 
     def remove_pod(self, name: str, uid: str) -> PodInfo:
         """Count a pod no more on the node of this name, which must hold it."""
         row = self._row_of[name]
-        info = self.info(row)
-        pod = info.pods.pop(uid)
-        self.ports.remove(row, pod.spec.host_ports)
-        self._count(row, info, pod, -1)
+        pod = self.info(row).pods[uid]
+        info = self._go(row, pod)
+        self._write_usage(row, info, pod)
         return pod
 
-    def scratch(self, rows: Iterable[int]) -> "NodeTable":
-        """A table of its own with copies of some rows, in the given order, for what-if questions."""
+    def add_pods(self, pods: Iterable[tuple[int, PodInfo]]) -> None:
+        """Count many pods at once, each on a row; for what-if questions about many nodes."""
+        self._write_usages([(row, pod, self._come(row, pod)) for row, pod in pods])
+
+    def remove_pods(self, pods: Iterable[tuple[int, PodInfo]]) -> None:
+        """Count many pods no more, each on the row that holds it."""
+        self._write_usages([(row, pod, self._go(row, pod)) for row, pod in pods])
+
+    def scratch(self, rows: IntArray) -> "NodeTable":
+        """A table of its own with copies of some rows, renumbered in this order, for what-if questions.
+
+        Pods may come and go there. Its nodes stay as they are: what is known of them is shared where it can be.
+        """
         copy = NodeTable()
-        for row in rows:
-            info = self.info(row)
-            copy.put(info.node)
-            for pod in info.pods.values():
-                copy.add_pod(info.name, pod)
+        copy.capacity = len(rows)
+        copy.infos = [self.infos[row] for row in rows.tolist()]
+        copy._borrowed = set(range(len(rows)))
+        copy._row_of = {info.node.name: row for row, info in enumerate(copy.infos) if info is not None}
+        copy.allocatable, copy.requested, copy.nonzero = (
+            columns.at(rows) for columns in (self.allocatable, self.requested, self.nonzero)
+        )
+        copy.cordoned, copy.generation = self.cordoned[rows], self.generation[rows]
+        copy.taints = self.taints.at(rows)
+        copy.ports = self.ports.at(rows)
+        copy.images = self.images.at(rows, self.capacity)
+        copy._labels = {key: column.at(rows) for key, column in self._labels.items()}
+        copy._unused = []
         return copy
 
-    def _count(self, row: int, info: NodeInfo, pod: PodInfo, sign: int) -> None:
-        """The sums are exact; columns take them over and hold at most an int64, whatever users write into their pods."""
-        usage = pod.usage
-        for resource, amount in usage.amounts.items():
-            info.requested[resource] = info.requested.get(resource, 0) + sign * amount
+    # A pod comes or goes: first the exact sums of the node, then the columns, which hold at most an int64, whatever users write
+    # into their pods.
+
+    def _come(self, row: int, pod: PodInfo) -> NodeInfo:
+        info = self._own(row)
+        info.pods[pod.uid] = pod
+        self.ports.add(row, pod.spec.host_ports)
+        _tally(info, pod, 1)
+        return info
+
+    def _go(self, row: int, pod: PodInfo) -> NodeInfo:
+        info = self._own(row)
+        del info.pods[pod.uid]
+        self.ports.remove(row, pod.spec.host_ports)
+        _tally(info, pod, -1)
+        return info
+
+    def _own(self, row: int) -> NodeInfo:
+        """The node of a row, to be changed: a scratch table copies what it changes."""
+        info = self.info(row)
+        if row in self._borrowed:
+            self._borrowed.discard(row)
+            info = self.infos[row] = replace(info, pods=dict(info.pods), requested=dict(info.requested))
+        return info
+
+    def _write_usage(self, row: int, info: NodeInfo, pod: PodInfo) -> None:
+        for resource in pod.usage.amounts:
             self.requested.set(resource, row, info.requested[resource])
         self.requested.set(PODS, row, len(info.pods))
-        info.nonzero_cpu += sign * usage.nonzero_cpu
-        info.nonzero_memory += sign * usage.nonzero_memory
         self.nonzero.set(CPU, row, info.nonzero_cpu)
         self.nonzero.set(MEMORY, row, info.nonzero_memory)
         self._note(self.usage_journal, row)
+
+    def _write_usages(self, changes: Sequence[tuple[int, PodInfo, NodeInfo]]) -> None:
+        """The same for many rows, column by column."""
+        infos = {row: info for row, _, info in changes}
+        rows = list(infos)
+        for resource in {resource for _, pod, _ in changes for resource in pod.usage.amounts}:
+            self.requested.set_all(resource, rows, (info.requested.get(resource, 0) for info in infos.values()))
+        self.requested.set_all(PODS, rows, (len(info.pods) for info in infos.values()))
+        self.nonzero.set_all(CPU, rows, (info.nonzero_cpu for info in infos.values()))
+        self.nonzero.set_all(MEMORY, rows, (info.nonzero_memory for info in infos.values()))
+        for row in rows:
+            self._note(self.usage_journal, row)
 
     def _note(self, journal: Journal, row: int) -> None:
         journal.note(row, self.capacity)
@@ -200,3 +250,11 @@ class NodeTable:
         self.cordoned = grown(self.cordoned, self.capacity)
         self.generation = grown(self.generation, self.capacity)
         self._unused.extend(range(self.capacity - 1, old - 1, -1))
+
+
+def _tally(info: NodeInfo, pod: PodInfo, sign: int) -> None:
+    usage, requested = pod.usage, info.requested
+    for resource, amount in usage.amounts.items():
+        requested[resource] = requested.get(resource, 0) + sign * amount
+    info.nonzero_cpu += sign * usage.nonzero_cpu
+    info.nonzero_memory += sign * usage.nonzero_memory

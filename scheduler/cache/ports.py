@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from scheduler.framework import BoolArray, HostPort
+from scheduler.framework import BoolArray, HostPort, IntArray
 
 
 class PortIndex:
@@ -32,6 +32,18 @@ class PortIndex:
                 del users[row]
             if not users:
                 del self._rows[port.protocol, port.port]
+
+    def at(self, rows: IntArray) -> "PortIndex":
+        """A copy for some of the rows, renumbered in this order."""
+        copy = PortIndex()
+        if not self._rows:
+            return copy
+        numbers = {row: number for number, row in enumerate(rows.tolist())}
+        for port, users in self._rows.items():
+            held = {numbers[row]: Counter(users[row]) for row in users.keys() & numbers.keys()}
+            if held:
+                copy._rows[port] = held
+        return copy
 
     def conflicts(self, ports: Iterable[HostPort], capacity: int) -> BoolArray:
         """The rows on which one of the ports is taken."""

@@ -1,12 +1,12 @@
-"""Performs the engine's effects on pods: Bindings, reads and status patches, each at the right moment and in order.
+"""Performs the engine's effects on pods: Bindings, reads, evictions, status patches, each at the right moment and in order.
 
-Bindings and reads go before patches. For one pod everything goes in the order in which it was decided, one call at a time; a
-patch that has not been sent when something newer is decided about its pod is not sent at all. A Binding or patch goes out
-only with a lease that is valid at the moment of sending, and a Binding only if the engine still wants it then.
+Bindings, reads and evictions go before patches that only tell. For one pod everything goes in the order in which it was decided,
+one call at a time; a patch that has not been sent when something newer is decided about its pod is not sent at all. Whatever
+writes goes out only with a lease that is valid at the moment of sending, and a Binding only if the engine still wants it then.
 """
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -21,9 +21,12 @@ from scheduler.live.rights import Right
 from scheduler.messages import (
     ApiCall,
     Bind,
+    ClearNomination,
+    DeletePod,
     Done,
     EffectDone,
     Found,
+    MarkDisrupted,
     Outcome,
     PatchPodStatus,
     ReadPod,
@@ -32,12 +35,13 @@ from scheduler.messages import (
     Withdrawn,
 )
 from scheduler.objects import PodDecoder
-from scheduler.requests import binding_body, status_patch
+from scheduler.requests import Body, binding_body, delete_options, disruption_patch, nomination_patch, status_patch
 from scheduler.timestamps import meta_time
 
 BIND = Right("create", "pods/binding")
 PATCH = Right("patch", "pods/status")
 READ = Right("get", "pods")
+DELETE = Right("delete", "pods")
 
 log = structlog.get_logger("berth.dispatcher")
 
@@ -76,7 +80,7 @@ class Dispatcher:
         self._pods = pods
         self._slots = slots
         self._principal = principal
-        self._urgent: deque[Bind | ReadPod] = deque()
+        self._urgent: deque[ApiCall] = deque()
         self._patches: OrderedDict[str, PatchPodStatus] = OrderedDict()
         self._parked: dict[str, deque[ApiCall]] = {}
         self._under_way: dict[str, UnderWay] = {}
@@ -99,10 +103,10 @@ class Dispatcher:
         return len(self._urgent) > 0
 
     def queued(self) -> dict[str, int]:
-        """How many effects wait, by kind of call."""
-        waiting = [*self._urgent, *(effect for effects in self._parked.values() for effect in effects)]
-        patches = sum(isinstance(effect, PatchPodStatus) for effect in waiting)
-        return {"pod_binding": len(waiting) - patches, "pod_status_patch": patches + len(self._patches)}
+        """How many effects wait, by kind of call; reads are of Bindings, nearly always."""
+        parked = (effect for effects in self._parked.values() for effect in effects)
+        waiting = Counter(_kind(effect) for effect in (*self._urgent, *self._patches.values(), *parked))
+        return {kind: waiting[kind] for kind in ("pod_binding", "pod_status_patch", "pod_delete")}
 
     @property
     def in_flight(self) -> int:
@@ -141,7 +145,7 @@ class Dispatcher:
         """A waiting patch of the same pod gives way: to a Binding, for the pod would be told that it cannot be placed just
         after it was; to a newer patch, for only the last one counts, with a nomination of the older one if it has none.
         """
-        if isinstance(effect, ReadPod):
+        if not isinstance(effect, Bind | PatchPodStatus | ClearNomination):
             return effect
         old = self._patches.pop(effect.uid, None)
         parked = self._parked.get(effect.uid)
@@ -153,6 +157,9 @@ class Dispatcher:
         if isinstance(effect, Bind):
             self._principal.report(EffectDone(old.effect_id, Withdrawn("the pod was placed meanwhile")))
             return effect
+        if isinstance(effect, ClearNomination):
+            self._principal.report(EffectDone(effect.effect_id, Done()))
+            return msgspec.structs.replace(old, nominated_node="")
         self._principal.report(EffectDone(old.effect_id, Done()))
         if effect.nominated_node is None:
             return msgspec.structs.replace(effect, nominated_node=old.nominated_node)
@@ -217,8 +224,10 @@ class Dispatcher:
         match effect:
             case Bind():
                 return _done(await flight.make(_binding(effect), lambda: self._why_not_bind(effect)))
-            case PatchPodStatus():
+            case PatchPodStatus() | MarkDisrupted() | ClearNomination():
                 return _done(await flight.make(_patch(effect), self._why_not_write))
+            case DeletePod():
+                return _done(await flight.make(_delete(effect), self._why_not_write))
             case ReadPod():
                 return self._found(effect, await flight.make(_read(effect), _always))
 
@@ -248,6 +257,16 @@ def _done(answer: Response | Refused | Withdrawn | Unknown) -> Outcome:
     return Done() if isinstance(answer, Response) else answer
 
 
+def _kind(effect: ApiCall) -> str:
+    match effect:
+        case Bind() | ReadPod():
+            return "pod_binding"
+        case DeletePod():
+            return "pod_delete"
+        case _:
+            return "pod_status_patch"
+
+
 def _path(effect: ApiCall, subresource: str = "") -> str:
     return f"/api/v1/namespaces/{effect.namespace}/pods/{effect.name}{subresource}"
 
@@ -256,10 +275,25 @@ def _binding(effect: Bind) -> Call:
     return Call("pod_binding", "POST", _path(effect, "/binding"), BIND, msgspec.json.encode(binding_body(effect)))
 
 
-def _patch(effect: PatchPodStatus) -> Call:
-    body = msgspec.json.encode(status_patch(effect, meta_time(clock.wall())))
+def _patch(effect: PatchPodStatus | MarkDisrupted | ClearNomination) -> Call:
+    body = msgspec.json.encode(_patch_body(effect, meta_time(clock.wall())))
     path = _path(effect, "/status")
     return Call("pod_status_patch", "PATCH", path, PATCH, body, STRATEGIC_MERGE_PATCH, _PATIENCE)
+
+
+def _patch_body(effect: PatchPodStatus | MarkDisrupted | ClearNomination, now: str) -> Body:
+    match effect:
+        case PatchPodStatus():
+            return status_patch(effect, now)
+        case MarkDisrupted():
+            return disruption_patch(effect, now)
+        case ClearNomination():
+            return nomination_patch(effect)
+
+
+def _delete(effect: DeletePod) -> Call:
+    body = msgspec.json.encode(delete_options(effect))
+    return Call("pod_delete", "DELETE", _path(effect), DELETE, body, patience=_PATIENCE)
 
 
 def _read(effect: ReadPod) -> Call:

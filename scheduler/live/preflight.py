@@ -3,7 +3,7 @@
 from scheduler.api import Kind
 from scheduler.config import LeaderElection
 from scheduler.live.client import Transport
-from scheduler.live.dispatcher import BIND, PATCH, READ
+from scheduler.live.dispatcher import BIND, DELETE, PATCH, READ
 from scheduler.live.errors import NoAnswerError, SetupError
 from scheduler.live.recorder import CREATE as CREATE_EVENT
 from scheduler.live.recorder import PATCH as PATCH_EVENT
@@ -41,7 +41,7 @@ def needed_rights(namespace: str, election: LeaderElection, kinds: frozenset[Kin
     followed = [("pods", ""), ("nodes", ""), *((other.plural, other.group) for other in others)]
     rights = [
         *(Right(verb, resource, group) for resource, group in followed for verb in ("list", "watch")),
-        *(Right(right.verb, right.resource, right.group, namespace) for right in (READ, BIND, PATCH)),
+        *(Right(right.verb, right.resource, right.group, namespace) for right in (READ, BIND, PATCH, DELETE)),
     ]
     if election.leader_elect:
         group, where, name = "coordination.k8s.io", election.resource_namespace, election.resource_name

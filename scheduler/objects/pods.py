@@ -101,7 +101,9 @@ class PodDecoder:
             phase=intern(status.phase),
             phase_reason=intern(status.reason),
             terminating=meta.deletion_timestamp is not None,
+            preempted=_preempted(status.conditions),
             created=_seconds(meta.creation_timestamp),
+            started=_seconds(status.start_time),
             generation=meta.generation,
             resource_version=meta.resource_version,
             # Once a pod has a node its condition is of no interest, and there are many such pods.
@@ -184,6 +186,13 @@ def _scheduled(conditions: list[wire.Condition] | None) -> PodCondition | None:
         if condition.type == "PodScheduled":
             return PodCondition(condition.status, condition.reason, condition.message)
     return None
+
+
+def _preempted(conditions: list[wire.Condition] | None) -> bool:
+    for condition in conditions or ():
+        if condition.type == "DisruptionTarget":
+            return condition.status == "True" and condition.reason == "PreemptionByScheduler"
+    return False
 
 
 def _seconds(stamp: str | None) -> float:

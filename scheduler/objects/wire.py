@@ -160,6 +160,7 @@ class PodStatus(Wire):
 
     phase: str = ""
     reason: str = ""
+    start_time: str | None = None
     nominated_node_name: str = ""
     conditions: list[Condition] | None = None
     container_statuses: list[ContainerStatus] | None = None

@@ -214,6 +214,18 @@ class SchedulingQueue:
         self._admit(entry, Move.AT_ONCE, FORCE_ACTIVATE.label, now)
         return True
 
+    def retry(self, key: str, now: float) -> None:
+        """What an attempt has begun went wrong after it: the entry is tried again after the backoff of an error."""
+        entry = self._entries.get(key)
+        if entry is None or entry.part is Part.IN_FLIGHT:
+            return
+        self._place(entry, Part.GONE, now)
+        entry.rejectors = entry.pending = frozenset()
+        entry.error_count += 1
+        entry.queued_at = now
+        entry.backoff_until = self._backoff.until(entry)
+        self._admit(entry, Move.AFTER_BACKOFF, ATTEMPT_FAILURE, now)
+
     def next_deadline(self) -> float | None:
         """When `pop` may have something: 0 for at once, None for only after an event."""
         if self._active.peek() is not None or self._rejected_backoff.peek() is not None:

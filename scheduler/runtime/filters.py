@@ -1,7 +1,7 @@
 """Runs the filters of a profile over rows: the first plugin that refuses a node gives its verdict."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator
 from functools import partial
 
 import numpy as np
@@ -15,6 +15,8 @@ from scheduler.framework import (
     CycleState,
     Filter,
     IntArray,
+    NodeRows,
+    NodeStatuses,
     PodInfo,
     RowFilter,
     RowVerdicts,
@@ -79,6 +81,11 @@ class NodeVerdicts:
                 totals[status] += rows
         return totals
 
+    def with_code(self, code: Code) -> IntArray:
+        """The positions of the rows whose verdict has this code."""
+        numbers = [number for number, status in enumerate(self.statuses, 1) if status.code is code]
+        return np.flatnonzero(np.isin(self.codes, numbers))
+
     def status_at(self, position: int) -> Status:
         """The verdict of one row."""
         code = int(self.codes[position])
@@ -88,6 +95,12 @@ class NodeVerdicts:
         """Give one row another verdict than its filters did."""
         self.statuses.append(status)
         self.codes[position] = len(self.statuses)
+
+    def refuse_all(self, status: Status) -> None:
+        """Give every row the same verdict."""
+        self._standing = None
+        self._statuses = [status]
+        self._codes = np.ones(len(self.rows), np.int64)
 
     def merge(self, codes: CodeArray, statuses: Iterable[Status]) -> None:
         """Take the verdicts of the next filter for the rows that nobody has refused yet."""
@@ -114,7 +127,7 @@ class NodeVerdicts:
         return self.rows.take(standing.codes).copy()
 
 
-class VerdictsByName(Mapping[str, Status]):
+class VerdictsByName(NodeStatuses):
     """The same by node name; a verdict is looked up when it is asked for."""
 
     def __init__(self, verdicts: NodeVerdicts) -> None:
@@ -131,6 +144,10 @@ class VerdictsByName(Mapping[str, Status]):
         if position is None:
             raise KeyError(name)
         return self._verdicts.status_at(position)
+
+    def with_code(self, code: Code) -> NodeRows:
+        """The nodes that were refused with this code."""
+        return self._verdicts.rows.subset(self._verdicts.with_code(code))
 
 
 class FilterRunner:

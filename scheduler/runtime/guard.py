@@ -6,6 +6,7 @@ from typing import TypeVar
 from scheduler.framework import Plugin, Status, error
 from scheduler.observer import Observer
 from scheduler.runtime.answers import checked
+from scheduler.tasks import CancelledError
 
 T = TypeVar("T")
 
@@ -27,6 +28,8 @@ class Guard:
         """As `call`, for extension points that may await the handle."""
         try:
             return checked(await function(), kind)
+        except CancelledError:
+            raise
         except Exception as exception:  # noqa: BLE001  as above
             return self._report(plugin, point, exception)
 

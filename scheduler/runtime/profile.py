@@ -19,6 +19,7 @@ from scheduler.framework import (
     Filter,
     Handle,
     IntArray,
+    NodeStatuses,
     Permit,
     PermitResult,
     Plugin,
@@ -197,9 +198,7 @@ class ProfileRuntime:
         """The verdict of each row, or the error that ends the attempt."""
         return self._filters.run(state, pod, rows)
 
-    async def run_post_filter(
-        self, state: CycleState, pod: PodInfo, verdicts: Mapping[str, Status]
-    ) -> PostFilterResult:
+    async def run_post_filter(self, state: CycleState, pod: PodInfo, verdicts: NodeStatuses) -> PostFilterResult:
         """The first PostFilter that succeeds, fails for good or raises ends it; refusals are joined."""
         reasons: list[str] = []
         nominated: str | None = None

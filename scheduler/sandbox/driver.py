@@ -3,7 +3,7 @@
 It is the same work as the live driver's: watch events become facts, effects become calls, their outcomes become facts.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -15,6 +15,8 @@ from scheduler.messages import (
     AwaitedEffect,
     Bind,
     CallExtender,
+    ClearNomination,
+    DeletePod,
     Done,
     Effect,
     EffectDone,
@@ -24,6 +26,7 @@ from scheduler.messages import (
     KindSynced,
     LeadershipGained,
     LeadershipLost,
+    MarkDisrupted,
     NodeGone,
     NodeSeen,
     ObjectGone,
@@ -39,9 +42,10 @@ from scheduler.messages import (
     Withdrawn,
 )
 from scheduler.objects import FOLLOWED, NodeDecoder, PodDecoder
-from scheduler.requests import binding_body, status_patch
+from scheduler.requests import binding_body, delete_options, disruption_patch, nomination_patch, status_patch
 from scheduler.sandbox.clock import VirtualClock
 from scheduler.sandbox.cluster import Cluster
+from scheduler.sandbox.deletion import parse_delete_options
 from scheduler.sandbox.errors import ApiError
 from scheduler.sandbox.faults import CallPlan, Faults
 from scheduler.sandbox.fields import JsonObject, name_of, namespace_of, object_at, text_at
@@ -258,13 +262,22 @@ class SandboxDriver:
                 case Bind():
                     self.cluster.bind(effect.namespace, effect.name, _json(binding_body(effect)))
                 case PatchPodStatus():
-                    body = _json(status_patch(effect, timestamp(self.clock.wall())))
-                    self.cluster.patch("pods", effect.namespace, effect.name, body, _STRATEGIC, subresource="status")
+                    self._patch(effect, status_patch(effect, timestamp(self.clock.wall())))
+                case MarkDisrupted():
+                    self._patch(effect, disruption_patch(effect, timestamp(self.clock.wall())))
+                case ClearNomination():
+                    self._patch(effect, nomination_patch(effect))
+                case DeletePod():
+                    options = parse_delete_options(_json(delete_options(effect)))
+                    self.cluster.delete_with("pods", effect.namespace, effect.name, options)
                 case ReadPod():
                     return self._read(effect)
         except ApiError as refusal:
             return Refused(refusal.code, refusal.reason, refusal.message)
         return Done()
+
+    def _patch(self, effect: PatchPodStatus | MarkDisrupted | ClearNomination, body: Mapping[str, object]) -> None:
+        self.cluster.patch("pods", effect.namespace, effect.name, _json(body), _STRATEGIC, subresource="status")
 
     def _read(self, effect: ReadPod) -> Found:
         try:

@@ -3,7 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from scheduler.messages import AwaitedEffect, Bind, CallExtender, Outcome, PatchPodStatus, ReadPod
+from scheduler.messages import (
+    AwaitedEffect,
+    Bind,
+    CallExtender,
+    DeletePod,
+    MarkDisrupted,
+    Outcome,
+    PatchPodStatus,
+    ReadPod,
+)
 from scheduler.sandbox.fields import JsonObject
 
 
@@ -61,6 +70,16 @@ def patching(effect: AwaitedEffect) -> bool:
 def extending(effect: AwaitedEffect) -> bool:
     """Calls of extenders."""
     return isinstance(effect, CallExtender)
+
+
+def marking(effect: AwaitedEffect) -> bool:
+    """Patches that mark a victim of preemption."""
+    return isinstance(effect, MarkDisrupted)
+
+
+def deleting(effect: AwaitedEffect) -> bool:
+    """Deletions of pods."""
+    return isinstance(effect, DeletePod)
 
 
 @dataclass(slots=True)

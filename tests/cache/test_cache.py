@@ -15,7 +15,7 @@ TEMPLATE = PodTemplate(1, "default", {}, SPEC)
 
 def pod(uid: str, node_name: str = "", cpu: int = 1000) -> PodInfo:
     usage = Resources({"cpu": cpu, "memory": 100}, cpu, 100)
-    return PodInfo(uid, uid, TEMPLATE, usage, node_name, "", "Pending", "", False, 0.0, 1, "1", None, None)
+    return PodInfo(uid, uid, TEMPLATE, usage, node_name, "", "Pending", "", False, False, 0.0, 0.0, 1, "1", None, None)
 
 
 def node(name: str, cpu: int = 4000, zone: str = "a", uid: str = "", taints: tuple[Taint, ...] = ()) -> Node:

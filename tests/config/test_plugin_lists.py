@@ -33,7 +33,8 @@ def test_the_defaults_are_kube_schedulers_as_far_as_there_are_the_plugins() -> N
         PluginRef("ImageLocality", 1),
     )
     assert names(made, "preFilter") == ["NodeAffinity", "NodePorts", "NodeResourcesFit"]
-    assert names(made, "preEnqueue") == ["SchedulingGates"]
+    assert names(made, "preEnqueue") == ["SchedulingGates", "DefaultPreemption"]
+    assert names(made, "postFilter") == ["DefaultPreemption"]
     assert names(made, "queueSort") == ["PrioritySort"]
     assert names(made, "bind") == ["DefaultBinder"]
     assert made.plugins.keys() == EXTENSION_POINTS.keys()

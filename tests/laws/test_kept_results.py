@@ -91,7 +91,7 @@ class Pair:
         feasible = found.feasible_rows()
         named = [(name, found.status_at(i)) for i, name in enumerate(rows.names())]
         if not kept:
-            scratch = table.scratch(feasible.index.tolist())
+            scratch = table.scratch(feasible.index)
             feasible = Rows(scratch, scratch.live(), table)
         totals = runtime.run_scores(cycle, asked, feasible)
         assert isinstance(totals, np.ndarray)
@@ -120,7 +120,7 @@ def test_a_what_if_leaves_no_trace(steps: list[tuple[str, int, str]]) -> None:
         pair.apply(*step)
     table = pair.engine.state.cache.nodes
     before = table.generation.copy()
-    scratch = table.scratch(table.live().tolist())
+    scratch = table.scratch(table.live())
     for row in scratch.live().tolist():
         name = scratch.info(row).name
         for uid in list(scratch.info(row).pods):

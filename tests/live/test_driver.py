@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from plugins.registry import BUILT_IN
-from scheduler.api import Kind
 from scheduler.config import default
 from scheduler.engine import Engine
 from scheduler.live.driver import Driver
@@ -37,7 +36,7 @@ class Desk:
 
     def begin(self, nodes: int) -> None:
         self.feed(LeadershipGained(), *(NodeSeen(node(f"n{i}")) for i in range(nodes)))
-        self.feed(KindSynced(Kind.NODE), KindSynced(Kind.POD))
+        self.feed(*map(KindSynced, self.driver.engine.kinds))
 
     def bindings(self) -> list[Bind]:
         return [effect for effect in self.performed if isinstance(effect, Bind)]

@@ -50,7 +50,8 @@ async def test_a_pod_that_fits_nowhere_says_why_until_a_node_comes(api: FaultyAp
     berth = start()
     api.cluster.create("pods", pod_json("big", "2"))
     await eventually(lambda: condition(api, "big").get("reason") == "Unschedulable", "the condition says so")
-    assert condition(api, "big")["message"] == "0/1 nodes are available: 1 Insufficient cpu."
+    no_use = "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+    assert condition(api, "big")["message"] == f"0/1 nodes are available: 1 Insufficient cpu. {no_use}"
     status, text = await berth.get("/why/default/big")
     assert status == 200
     assert "not placed: 0/1 nodes are available: 1 Insufficient cpu." in text

@@ -18,7 +18,8 @@ READ = {"get", "list", "watch"}
 CLUSTER_RIGHTS = {
     "nodes": READ,
     "namespaces": READ,
-    "pods": READ,
+    "pods": READ | {"delete"},
+    "poddisruptionbudgets.policy": {"list", "watch"},
     "pods/binding": {"create"},
     "pods/status": {"patch"},
     "events": {"create", "patch"},

@@ -7,7 +7,7 @@ import msgspec
 
 from plugins.registry import BUILT_IN
 from scheduler.config import default
-from scheduler.engine import Engine, PluginHandle
+from scheduler.engine import Engine
 from scheduler.framework import (
     SUCCESS,
     Action,
@@ -25,6 +25,7 @@ from scheduler.framework import (
     RowScore,
     Status,
 )
+from scheduler.handle import PluginHandle
 from scheduler.messages import NodeSeen, PodSeen
 from scheduler.observer import Observer
 

@@ -31,7 +31,7 @@ NOTHING = Resources({})
 def pod(uid: str, priority: int = 0, gates: tuple[str, ...] = (), signature: int = 1, created: float = 0.0) -> PodInfo:
     spec = PodSpec("berth", priority, "", NOTHING, (), None, (), (), (), (), 1, gates)
     template = PodTemplate(signature, "default", {}, spec)
-    return PodInfo(uid, uid, template, NOTHING, "", "", "Pending", "", False, created, 1, "1", None, None)
+    return PodInfo(uid, uid, template, NOTHING, "", "", "Pending", "", False, False, created, 0.0, 1, "1", None, None)
 
 
 class PriorityRules:

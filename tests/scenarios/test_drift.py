@@ -126,9 +126,7 @@ def test_inv10_nothing_is_sent_after_leadership_is_lost() -> None:
     world.run()
     assert not world.bindings()
     assert world.used("n1") == 0
-    world.driver.tell(LeadershipGained())
-    for resource in ("pods", "nodes"):
-        world.driver.relist(resource)
+    world.driver.start()
     world.run()
     assert world.node_of("p") == "n1"
 

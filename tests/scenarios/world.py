@@ -66,6 +66,7 @@ class World:
         self.driver = SandboxDriver(self.cluster, self.engine, self.clock, self.faults, self._check)
         self.kubelets = Kubelets(self.cluster, self.clock, Pace()) if kubelet else None
         self._checked = 0
+        self._priorities: set[int] = set()
 
     # What happens in the cluster.
 
@@ -74,7 +75,11 @@ class World:
         self.cluster.create("nodes", node_json(name, **fields))
 
     def pod(self, name: str, cpu: str | None = None, memory: str | None = None, **fields: Any) -> str:
-        """A pod is created; answers its UID."""
+        """A pod is created; answers its UID. Its priority comes from a class that is made for it."""
+        priority = fields.pop("priority", 0)
+        if priority:
+            spec = fields.get("spec", {})
+            fields["spec"] = {**spec, "priorityClassName": self._priority_class(priority)}
         made = self.cluster.create("pods", pod_json(name, cpu, memory, **fields))
         return decode_pod(made).uid
 
@@ -98,6 +103,14 @@ class World:
         patch: JsonObject = {"spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": cpu}}}]}}
         kind = "application/strategic-merge-patch+json"
         self.cluster.patch("pods", "default", name, patch, kind, subresource="resize")
+
+    def _priority_class(self, value: int) -> str:
+        name = f"priority-{value}"
+        if value not in self._priorities:
+            kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+            self.cluster.create("priorityclasses", {**kind, "metadata": {"name": name}, "value": value})
+            self._priorities.add(value)
+        return name
 
     def bind_elsewhere(self, name: str, node: str) -> None:
         """Another scheduler binds a pod."""
@@ -138,7 +151,12 @@ class World:
         return {pod.name: pod.node_name for pod in pods if pod.node_name}
 
     def why(self, name: str) -> tuple[str, str]:
-        """Reason and message of a pod's PodScheduled condition."""
+        """Reason and message of a pod's PodScheduled condition, without what PostFilter adds."""
+        reason, message = self.said(name)
+        return reason, message.partition(" preemption: ")[0]
+
+    def said(self, name: str) -> tuple[str, str]:
+        """Reason and whole message of a pod's PodScheduled condition."""
         condition = decode_pod(self.get(name)).scheduled_condition
         return (condition.reason, condition.message) if condition is not None else ("", "")
 

@@ -1,0 +1,129 @@
+"""Making room: the victims of a preemption go, while the loop goes on (KEP-4832).
+
+Nothing but the promise of the node reserves what they leave. Not here: who goes and why (preemption.py, the plugin).
+"""
+
+from collections.abc import Sequence
+
+from scheduler.framework import SUCCESS, PodInfo, Status, error
+from scheduler.messages import (
+    ClearNomination,
+    DeletePod,
+    Done,
+    Found,
+    MarkDisrupted,
+    Outcome,
+    ReadPod,
+    RecordEvent,
+    Refused,
+    Unknown,
+    Withdrawn,
+)
+from scheduler.state import Preemption, State
+from scheduler.tasks import Perform, Together
+
+IN_MEMORY = " (before it was bound)"
+
+
+async def preempt(state: State, pod: PodInfo, node_name: str, victims: Sequence[PodInfo], plugin: str) -> None:
+    """Evict the victims; the pod waits in the queue until all but the last are evicted and the last one is about to be.
+
+    With the last the event comes that wakes the pod. If a victim cannot be evicted, the last one is spared, the promise is taken
+    back and the pod is tried again after a backoff.
+    """
+    going = [victim for victim in victims if not victim.terminating]
+    if not going:
+        return
+    *first, last = going
+    state.tell(pod, "preempts", f"{node_name}: {', '.join(victim.key for victim in going)}")
+    state.observer.pod_preempts(pod, node_name, len(victims))
+    renounce(state, pod, node_name)
+    under_way = state.preemptions[pod.uid] = Preemption(node_name)
+    try:
+        evictions = [evict(state, pod, node_name, victim, plugin) for victim in first]
+        statuses = list(await Together(evictions)) if evictions else []
+        under_way.last = last
+        if all(status.ok for status in statuses) and state.queue.get(pod.uid) is not None:
+            statuses.append(await evict(state, pod, node_name, last, plugin))
+    finally:
+        del state.preemptions[pod.uid]
+    failed = [status.message for status in statuses if not status.ok]
+    if failed:
+        give_up(state, pod, node_name, failed)
+
+
+async def evict(state: State, pod: PodInfo, node_name: str, victim: PodInfo, plugin: str) -> Status:
+    """One victim goes: back to the queue if it was not bound yet, else by DELETE; success if it is gone or going."""
+    note = f"Preempted by pod {pod.uid} on node {node_name}"
+    if state.permits.preempt(victim.uid, "preempted", plugin) or state.cancel(victim.uid, f"preempted by {plugin}"):
+        _tell(state, victim, note + IN_MEMORY)
+        return SUCCESS
+    placement = state.cache.placement(victim.uid)
+    if placement is None or placement.pod.terminating:
+        return SUCCESS
+    if not placement.pod.preempted:
+        message = f"{pod.spec.scheduler_name}: preempting to accommodate a higher priority pod"
+        marked = await Perform(
+            MarkDisrupted(next(state.effect_ids), victim.uid, victim.namespace, victim.name, message, victim.generation)
+        )
+        if _is_gone(marked):
+            return SUCCESS
+        if not isinstance(marked, Done):
+            return _failed(victim, marked)
+    deleted = await Perform(DeletePod(next(state.effect_ids), victim.uid, victim.namespace, victim.name))
+    if isinstance(deleted, Unknown) and await _goes(state, victim):
+        deleted = Done()
+    if isinstance(deleted, Done):
+        _tell(state, victim, note)
+        return SUCCESS
+    return SUCCESS if _is_gone(deleted) else _failed(victim, deleted)
+
+
+def renounce(state: State, pod: PodInfo, node_name: str) -> None:
+    """Less important pods that were promised the node find another place sooner if they are not promised it any more."""
+    for other in list(state.nominator.on(node_name)):
+        # What other schedulers promise is theirs to take back.
+        if other.spec.priority < pod.spec.priority and state.queue.get(other.uid) is not None:
+            state.nominator.clear(other.uid)
+            state.tell(other, "promise taken back", f"{node_name} is made free for {pod.key}")
+            state.emit(ClearNomination(next(state.effect_ids), other.uid, other.namespace, other.name))
+            state.queue.activate(other.uid, state.now)
+
+
+def give_up(state: State, pod: PodInfo, node_name: str, problems: Sequence[str]) -> None:
+    """Not all victims could be evicted: the room will not be there, so it is not promised any more."""
+    note = f"preemption on node {node_name} failed: {'; '.join(problems)}"
+    state.tell(pod, "preemption failed", note)
+    if state.queue.get(pod.uid) is None:
+        return
+    if state.nominator.node_of(pod.uid) == node_name:
+        state.nominator.clear(pod.uid)
+        state.emit(ClearNomination(next(state.effect_ids), pod.uid, pod.namespace, pod.name))
+    state.emit(RecordEvent(pod.uid, pod.namespace, pod.name, "Warning", "FailedPreemption", "Preempting", note))
+    state.queue.retry(pod.uid, state.now)
+
+
+async def _goes(state: State, victim: PodInfo) -> bool:
+    """A DELETE was not answered: whether it was carried out all the same."""
+    answer = await Perform(ReadPod(next(state.effect_ids), victim.uid, victim.namespace, victim.name))
+    return isinstance(answer, Found) and (answer.pod is None or answer.pod.terminating)
+
+
+def _is_gone(outcome: Outcome) -> bool:
+    """There is no such pod any more, or another one has its name."""
+    return isinstance(outcome, Refused) and outcome.code in (404, 409)
+
+
+def _failed(victim: PodInfo, outcome: Outcome) -> Status:
+    match outcome:
+        case Refused(code=code, message=message):
+            return error(f"{victim.key} cannot be evicted: {message} (HTTP {code})")
+        case Unknown(message=message) | Withdrawn(reason=message):
+            return error(f"{victim.key} cannot be evicted: {message}")
+        case _:
+            return error(f"{victim.key} cannot be evicted: answered with {type(outcome).__name__}")
+
+
+def _tell(state: State, victim: PodInfo, note: str) -> None:
+    state.tell(victim, "preempted", note)
+    state.emit(RecordEvent(victim.uid, victim.namespace, victim.name, "Normal", "Preempted", "Preempting", note))
