@@ -5,19 +5,16 @@ applied to the facts of afterwards; nothing is decided on what was known before.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-
-import numpy as np
 
 from scheduler.cache.rows import Rows
 from scheduler.config import Extender
 from scheduler.extenders import answers, requests
 from scheduler.extenders.answers import AnswerError, Filtered, NamedVictims
 from scheduler.extenders.interest import interested
-from scheduler.framework import SUCCESS, Code, IntArray, Node, PodInfo, Status, Victims, error
+from scheduler.framework import SUCCESS, Code, Node, PodInfo, Status, Victims, error
 from scheduler.messages import Answered, Bind, CallExtender, Outcome, Unknown, Withdrawn
+from scheduler.opinion import Candidates, Opinion
 from scheduler.queue.entry import QueueEntry
-from scheduler.runtime.filters import NodeVerdicts
 from scheduler.state import EXTENDER, State
 from scheduler.tasks import Perform, PerformAll, Turn
 
@@ -26,69 +23,20 @@ PRIORITIZE = "prioritize"
 PREEMPT = "preempt"
 BIND = "bind"
 
-# A node that an extender has left out without a word. kube-scheduler has no reason for it either, and preemption does not try it.
-_LEFT_OUT = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, (), EXTENDER)
-
 
 class NotSentError(Exception):
     """Nothing was asked: the lease is not valid, or the Binding is not wanted any more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What was said of one node: whether it may be used, and what is added to its total."""
-
-    uid: str
-    status: Status
-    score: int
-
-
-@dataclass(slots=True)
-class Opinion:
-    """What these extenders have said of nodes, by node name; a node that has come under the same name was not asked about."""
-
-    extenders: Sequence[Extender]
-    said: dict[str, Said] = field(default_factory=dict)
-
-    def covers(self, rows: Rows) -> bool:
-        """Whether all of these nodes were asked about, where there is anybody to ask."""
-        return not self.extenders or all(self._of(rows.node(i).node) for i in range(len(rows)))
-
-    def apply(self, verdicts: NodeVerdicts) -> None:
-        """Refuse what they have refused, as far as nobody else has."""
-        if not self.said:
-            return
-        for position in verdicts.feasible().tolist():
-            said = self._of(verdicts.rows.node(position).node)
-            if said is not None and not said.status.ok:
-                verdicts.refuse(position, said.status)
-
-    def known(self, rows: Rows) -> Rows:
-        """Of these rows those that were asked about; all if none was, for then they still have to be."""
-        if not self.said:
-            return rows
-        asked = [position for position in range(len(rows)) if self._of(rows.node(position).node)]
-        return rows.subset(np.array(asked, np.int64)) if asked else rows
-
-    def scores(self, rows: Rows) -> IntArray:
-        """What is added to the total of each node."""
-        said = (self._of(rows.node(i).node) for i in range(len(rows)))
-        return np.fromiter((0 if one is None else one.score for one in said), np.int64, len(rows))
-
-    def _of(self, node: Node) -> Said | None:
-        said = self.said.get(node.name)
-        return said if said is not None and said.uid == node.uid else None
 
 
 async def ask(state: State, entry: QueueEntry, rows: Rows, opinion: Opinion) -> Status:
     """Ask about these nodes, and wait for the turn to decide again. Error if an answer that is needed did not come, Wait if
     nothing was sent.
     """
-    nodes = {rows.node(i).name: rows.node(i).node for i in range(len(rows))}
+    asked = Candidates(rows)
     state.deciding = False
     status = SUCCESS
     try:
-        opinion.said.update(await _opinions(state, entry.lead, opinion.extenders, nodes))
+        await _consult(state, entry.lead, asked, opinion)
     except AnswerError as problem:
         status = error(str(problem))
     except NotSentError as reason:
@@ -153,24 +101,19 @@ def report(state: State, pod: PodInfo, extender: Extender, verb: str, problem: A
     state.observer.extender_failed(extender.name, verb, str(problem))
 
 
-async def _opinions(
-    state: State, pod: PodInfo, extenders: Sequence[Extender], nodes: Mapping[str, Node]
-) -> dict[str, Said]:
+async def _consult(state: State, pod: PodInfo, asked: Candidates, opinion: Opinion) -> None:
     """First the filters, each on what the last one has left, then all the rankings at once."""
-    left, refused = dict(nodes), dict[str, Status]()
-    for extender in extenders:
+    left, refused = asked.nodes, dict[str, Status]()
+    for extender in opinion.extenders:
         if extender.filter_verb and left:
             left = await _filter(state, pod, extender, left, refused)
-    scores = await _rank(state, pod, extenders, left) if len(left) > 1 else {}
-    return {
-        name: Said(node.uid, SUCCESS if name in left else refused.get(name, _LEFT_OUT), scores.get(name, 0))
-        for name, node in nodes.items()
-    }
+    scores = await _rank(state, pod, opinion.extenders, left) if len(left) > 1 else {}
+    opinion.note(asked, left, refused, scores)
 
 
 async def _filter(
-    state: State, pod: PodInfo, extender: Extender, nodes: dict[str, Node], refused: dict[str, Status]
-) -> dict[str, Node]:
+    state: State, pod: PodInfo, extender: Extender, nodes: Mapping[str, Node], refused: dict[str, Status]
+) -> Mapping[str, Node]:
     """The nodes that are left; why others are not is added to `refused`. An extender that fails may be ignorable."""
     made = call(state, pod, extender, FILTER, requests.args_body(extender, pod, nodes.values()))
     try:

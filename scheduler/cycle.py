@@ -14,11 +14,12 @@ import numpy as np
 from scheduler.binding import bind_by_extender
 from scheduler.cache.rows import Rows
 from scheduler.changes import ASSIGNED_POD_DELETE
-from scheduler.consulting import Opinion, ask
+from scheduler.consulting import ask
 from scheduler.diagnosis import NO_NODES_MESSAGE, Diagnosis
 from scheduler.extenders.interest import consults, interested
 from scheduler.framework import Code, CycleState, NodeStatuses, PodInfo, Status, error, unresolvable
 from scheduler.messages import PatchPodStatus, RecordEvent
+from scheduler.opinion import Opinion
 from scheduler.queue.entry import QueueEntry
 from scheduler.runtime.filters import NodeVerdicts, VerdictsByName
 from scheduler.runtime.profile import PreFilterOutcome, ProfileRuntime, Waits
@@ -105,8 +106,9 @@ async def scheduling_cycle(state: State, runtime: ProfileRuntime, cycle: CycleSt
 
     if state.extenders and not pod.manifest:
         return NotPlaced(SCHEDULER_ERROR, "extenders are to be shown the whole pod, which is not known yet")
-    opinion = Opinion([extender for extender in interested(state.extenders, pod) if consults(extender)])
-    if opinion.extenders:
+    asked = [extender for extender in interested(state.extenders, pod) if consults(extender)]
+    opinion = Opinion(state.cache.nodes, asked)
+    if asked:
         return await consulting_cycle(state, runtime, cycle, entry, opinion)
     return await decide(state, runtime, cycle, pod, find_feasible(state, runtime, cycle, pod, opinion), opinion=opinion)
 
@@ -232,7 +234,7 @@ def choose(
     state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, feasible: Rows, *, opinion: Opinion
 ) -> str | NotPlaced:
     """PreScore and Score, and what extenders add to it: the best node; ties are broken uniformly."""
-    totals = opinion.scores(feasible) if opinion.said else np.zeros(len(feasible), np.int64)
+    totals = opinion.scores(feasible)
     if len(feasible) > 1 and runtime.has_scores:
         scores = _timed(state, runtime, "Score", partial(runtime.run_scores, cycle, pod, feasible))
         if isinstance(scores, Status):

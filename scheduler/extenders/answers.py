@@ -12,6 +12,8 @@ from scheduler.config import Extender
 _SCALE = 10
 # Beyond this, scores could not be added up any more.
 _LARGEST_TOTAL = 2**53
+# Large answers are not copied to see whether they are null.
+_LONGEST_NULL = 64
 
 T = TypeVar("T")
 
@@ -54,9 +56,11 @@ def filtered(extender: Extender, body: bytes) -> Filtered:
 def scores(extender: Extender, body: bytes) -> dict[str, int]:
     """The answer of prioritize: what is added to the total of each node, in the units of plugins. Raises AnswerError."""
     totals: dict[str, int] = {}
-    for entry in _read(msgspec.Raw(body), list[msgspec.Raw]) or ():
-        fields = _fields(entry)
-        name, score = _read(fields.get("host"), str) or "", _read(fields.get("score"), int) or 0
+    for entry in _read(msgspec.Raw(body), list[dict[str, object]]) or ():
+        fields = {key.lower(): value for key, value in entry.items()}
+        name, score = fields.get("host") or "", fields.get("score") or 0
+        if not isinstance(name, str) or not isinstance(score, int) or isinstance(score, bool):
+            raise AnswerError(f"found host {name!r} with score {score!r}, allowed: a name and an integer")
         totals[name] = totals.get(name, 0) + score * extender.weight * _SCALE
         if abs(totals[name]) > _LARGEST_TOTAL:
             raise AnswerError(f"score of node {name}: found {score}, allowed: 0 to 10")
@@ -100,7 +104,7 @@ def _fields(raw: msgspec.Raw | None) -> dict[str, msgspec.Raw]:
 
 def _read(raw: msgspec.Raw | None, kind: type[T]) -> T | None:
     """A JSON value of this type; None if it is absent or null."""
-    if raw is None or bytes(raw).strip() == b"null":
+    if raw is None or (memoryview(raw).nbytes < _LONGEST_NULL and bytes(raw).strip() == b"null"):
         return None
     try:
         return msgspec.json.decode(raw, type=kind)

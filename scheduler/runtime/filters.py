@@ -102,7 +102,7 @@ class NodeVerdicts:
         self._statuses = [status]
         self._codes = np.ones(len(self.rows), np.int64)
 
-    def merge(self, codes: CodeArray, statuses: Iterable[Status]) -> None:
+    def merge(self, codes: CodeArray | IntArray, statuses: Iterable[Status]) -> None:
         """Take the verdicts of the next filter for the rows that nobody has refused yet."""
         if not codes.any():
             return
