@@ -16,7 +16,7 @@ from scheduler.messages import Answered, Bind, CallExtender, Outcome, Unknown, W
 from scheduler.opinion import Candidates, Opinion
 from scheduler.queue.entry import QueueEntry
 from scheduler.state import EXTENDER, State
-from scheduler.tasks import Perform, PerformAll, Turn
+from scheduler.tasks import Perform, Together, Turn
 
 FILTER = "filter"
 PRIORITIZE = "prioritize"
@@ -49,10 +49,15 @@ async def ask(state: State, entry: QueueEntry, rows: Rows, opinion: Opinion) -> 
 async def process_preemption(
     state: State, pod: PodInfo, candidates: Mapping[str, Victims]
 ) -> Mapping[str, Victims] | Status:
-    """Let extenders with a preempt verb narrow down candidates, one after another (kube-scheduler's callExtenders)."""
+    """Let extenders with a preempt verb narrow down candidates, one after another (kube-scheduler's callExtenders).
+
+    Nodes about which anything has changed meanwhile are left out, for what was found of them may be wrong now; all of them if
+    the pod is gone.
+    """
     asked = [extender for extender in interested(state.extenders, pod) if extender.preempt_verb]
     if not asked or not candidates:
         return candidates
+    before = {name: _standing(state, name) for name in candidates}
     state.deciding = False
     result: Mapping[str, Victims] | Status
     try:
@@ -61,7 +66,18 @@ async def process_preemption(
         result = error(str(problem))
     await Turn(consults=False)
     state.deciding = True
-    return result
+    if isinstance(result, Status):
+        return result
+    if state.queue.get(pod.uid) is None:
+        return {}
+    return {name: victims for name, victims in result.items() if _standing(state, name) == before[name]}
+
+
+def _standing(state: State, node_name: str) -> tuple[int, frozenset[str]]:
+    """What tells whether anything about a node has changed: its generation, and whom it is promised to."""
+    row = state.cache.nodes.row_of(node_name)
+    generation = -1 if row is None else int(state.cache.nodes.generation[row])
+    return generation, frozenset(pod.uid for pod in state.nominator.on(node_name))
 
 
 def call(
@@ -142,20 +158,28 @@ def _known_names(extender: Extender, answer: Filtered, nodes: Mapping[str, Node]
 
 async def _rank(state: State, pod: PodInfo, extenders: Sequence[Extender], nodes: Mapping[str, Node]) -> dict[str, int]:
     """The sum of all rankings; one that does not come counts nothing."""
-    ranking = [extender for extender in extenders if extender.prioritize_verb]
-    if not ranking:
-        return {}
-    calls = [call(state, pod, e, PRIORITIZE, requests.args_body(e, pod, nodes.values())) for e in ranking]
     totals: dict[str, int] = {}
-    for extender, made, outcome in zip(ranking, calls, await PerformAll(calls), strict=True):
-        try:
-            scores = answers.scores(extender, body_of(made, outcome))
-        except AnswerError as problem:
-            report(state, pod, extender, PRIORITIZE, problem)
-            continue
-        for name, score in scores.items():
-            totals[name] = totals.get(name, 0) + score
+    rankings = [_add_ranking(state, pod, e, nodes, totals) for e in extenders if e.prioritize_verb]
+    statuses = await Together(rankings) if rankings else ()
+    if any(status.code is Code.WAIT for status in statuses):
+        raise NotSentError("the rankings were not asked for")
     return totals
+
+
+async def _add_ranking(
+    state: State, pod: PodInfo, extender: Extender, nodes: Mapping[str, Node], totals: dict[str, int]
+) -> Status:
+    made = call(state, pod, extender, PRIORITIZE, requests.args_body(extender, pod, nodes.values()))
+    try:
+        scores = answers.scores(extender, body_of(made, await Perform(made)))
+    except AnswerError as problem:
+        report(state, pod, extender, PRIORITIZE, problem)
+        return SUCCESS
+    except NotSentError as reason:
+        return Status(Code.WAIT, (str(reason),))
+    for name, score in scores.items():
+        totals[name] = totals.get(name, 0) + score
+    return SUCCESS
 
 
 async def _narrowed(
@@ -167,7 +191,8 @@ async def _narrowed(
         made = call(state, pod, extender, PREEMPT, requests.preemption_body(extender, pod, candidates))
         try:
             answer = answers.candidates(body_of(made, await Perform(made)))
-            candidates = {name: _victims(state, extender, name, named) for name, named in _wanted(extender, answer)}
+            wanted = _wanted(extender, answer, candidates)
+            candidates = {name: _victims(state, extender, name, named) for name, named in wanted}
         except AnswerError as problem:
             report(state, pod, extender, PREEMPT, problem)
             if not extender.ignorable:
@@ -175,9 +200,13 @@ async def _narrowed(
     return candidates
 
 
-def _wanted(extender: Extender, answer: Mapping[str, NamedVictims]) -> Iterable[tuple[str, NamedVictims]]:
+def _wanted(
+    extender: Extender, answer: Mapping[str, NamedVictims], offered: Mapping[str, Victims]
+) -> Iterable[tuple[str, NamedVictims]]:
     """The nodes with victims; without any the pod would have fitted there."""
     for name, named in answer.items():
+        if name not in offered:
+            raise AnswerError(f'extender "{extender.name}" claims node "{name}", which it was not offered')
         if named.uids:
             yield name, named
         elif not extender.ignorable:
@@ -186,10 +215,9 @@ def _wanted(extender: Extender, answer: Mapping[str, NamedVictims]) -> Iterable[
 
 def _victims(state: State, extender: Extender, node_name: str, named: NamedVictims) -> Victims:
     info = state.cache.nodes.by_name(node_name)
-    if info is None:
-        raise AnswerError(f'extender "{extender.name}" claims node "{node_name}", which is not known')
+    pods = {} if info is None else info.pods
     for uid in named.uids:
-        if uid not in info.pods:
+        if uid not in pods:
             claim = f'extender "{extender.name}" claims to preempt pod {uid} on node "{node_name}"'
             raise AnswerError(f"{claim}, but the pod is not found on that node")
-    return Victims(tuple(info.pods[uid] for uid in named.uids), named.violations)
+    return Victims(tuple(pods[uid] for uid in named.uids), named.violations)

@@ -24,7 +24,7 @@ from scheduler.queue.entry import QueueEntry
 from scheduler.runtime.filters import NodeVerdicts, VerdictsByName
 from scheduler.runtime.profile import PreFilterOutcome, ProfileRuntime, Waits
 from scheduler.runtime.promises import PodFilters
-from scheduler.state import KUBELET_REFUSAL, NO_NODES, UNREADABLE_POD, State
+from scheduler.state import EXTENDER, KUBELET_REFUSAL, NO_NODES, UNREADABLE_POD, State
 from scheduler.tasks import CancelledError, PermitWait, Turn
 
 # Evicting pods from a node whose kubelet cannot be relied on would be in vain.
@@ -151,6 +151,9 @@ async def decide(
     if isinstance(found, NotPlaced):
         return found
     if isinstance(found, Infeasible):
+        if any(extender.preempt_verb for extender in opinion.extenders):
+            # What they make of the candidates may change with any event.
+            found.diagnosis.rejectors.add(EXTENDER)
         return await post_filter(runtime, cycle, pod, found)
 
     node_name = choose(state, runtime, cycle, pod, found, opinion=opinion)

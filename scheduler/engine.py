@@ -6,7 +6,7 @@ It does no input or output and reads no clock; its randomness comes from a seed.
 
 import heapq
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import Any, TypeVar
@@ -52,7 +52,7 @@ from scheduler.runtime.filters import NodeVerdicts
 from scheduler.runtime.profile import ProfileRuntime
 from scheduler.state import HOLD_OVER, OWN_REGISTRATIONS, State, is_refusal
 from scheduler.story import StoryLine
-from scheduler.tasks import CancelledError, Perform, PerformAll, PermitWait, Sleep, Suspension, Together, Turn
+from scheduler.tasks import CancelledError, Perform, PermitWait, Sleep, Suspension, Together, Turn
 
 _MOST_UNSTARTED = 10_000
 
@@ -66,15 +66,6 @@ class Task:
     coroutine: Coroutine[Suspension[Any], Any, Any]
     entry: QueueEntry | None
     ended: Callable[[Any], None] | None = None
-
-
-@dataclass(slots=True, eq=False)
-class Gathering:
-    """A coroutine that waits for several effects, by their ids, with the outcomes so far."""
-
-    task: Task
-    effect_ids: Sequence[int]
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +115,7 @@ class Engine:
         self._leading = False
         self._synced: set[Kind] = set()
         self._awaiting: dict[int, Task] = {}
-        self._gathering: dict[int, Gathering] = {}
+        self._joining: set[Task] = set()
         self._turns: list[tuple[Task, Turn]] = []
         self._permit_waits: dict[str, Task] = {}
         self._sleeping: list[tuple[float, int, Task]] = []
@@ -314,12 +305,6 @@ class Engine:
         if task is not None:
             self._step(task, outcome)
             return
-        gathering = self._gathering.pop(effect_id, None)
-        if gathering is not None:
-            gathering.outcomes[effect_id] = outcome
-            if len(gathering.outcomes) == len(gathering.effect_ids):
-                self._step(gathering.task, [gathering.outcomes[i] for i in gathering.effect_ids])
-            return
         patch = self.state.patches.pop(effect_id, None)
         if patch is not None and not isinstance(outcome, Done):
             key, uid = patch
@@ -354,11 +339,6 @@ class Engine:
             case Perform(effect=effect):
                 self._awaiting[effect.effect_id] = task
                 self.state.emit(effect)
-            case PerformAll(effects=effects):
-                gathering = Gathering(task, [effect.effect_id for effect in effects])
-                for effect in effects:
-                    self._gathering[effect.effect_id] = gathering
-                    self.state.emit(effect)
             case Turn():
                 self._turns.append((task, suspension))
             case Sleep(until=until):
@@ -374,10 +354,12 @@ class Engine:
 
     def _together(self, task: Task, coroutines: Sequence[Coroutine[Suspension[Any], Any, Status]]) -> None:
         statuses: dict[int, Status] = {}
+        self._joining.add(task)
 
         def ended(number: int, status: Status) -> None:
             statuses[number] = status
             if len(statuses) == len(coroutines):
+                self._joining.remove(task)
                 self._step(task, [statuses[number] for number in range(len(coroutines))])
 
         for number, coroutine in enumerate(coroutines):
@@ -446,7 +428,7 @@ class Engine:
     def _tasks(self) -> list[Task]:
         return [
             *self._awaiting.values(),
-            *(gathering.task for gathering in self._gathering.values()),
+            *self._joining,
             *(task for task, _ in self._turns),
             *self._permit_waits.values(),
             *(task for _, _, task in self._sleeping),

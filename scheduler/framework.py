@@ -538,7 +538,7 @@ class Handle(Protocol):
         """Let the extenders with a preempt verb narrow down candidates (victims by node name); an error status if one fails.
 
         Without such extenders the candidates come back at once. Otherwise other pods may have been decided on meanwhile, and
-        what was found before must be checked again.
+        nodes about which anything has changed are left out.
         """
 
 

@@ -28,13 +28,6 @@ class Perform(Suspension[Outcome]):
 
 
 @dataclass(frozen=True, slots=True)
-class PerformAll(Suspension[Sequence[Outcome]]):
-    """Wait for the outcomes of several effects that are under way at once, in their order; at least one."""
-
-    effects: Sequence[AwaitedEffect]
-
-
-@dataclass(frozen=True, slots=True)
 class Turn(Suspension[None]):
     """Wait until a scheduling cycle may decide (again), and if it `consults`, until no other pod is with the extenders."""
 

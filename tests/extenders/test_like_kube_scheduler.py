@@ -1,9 +1,9 @@
 """The bodies that the real kube-scheduler sends to extenders, and those that berth sends about the same pod."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from kubernetes.client import CoreV1Api
 
@@ -21,7 +21,7 @@ DIFFERENT = ("uid", "resourceVersion", "creationTimestamp", "PodUID", "Node")
 # kube-scheduler takes it out of pods, but not out of nodes. It is up to half of a node, and no extender has a use for it.
 LEFT_OUT = "managedFields"
 # What these two add to messages is not what this is about.
-PROFILES = [
+PROFILES: list[JsonObject] = [
     {
         "schedulerName": NAME,
         "plugins": {"postFilter": {"disabled": [{"name": "DefaultPreemption"}, {"name": "DynamicResources"}]}},
@@ -96,18 +96,24 @@ def comparable(body: Any) -> Any:
     return [comparable(item) for item in body] if isinstance(body, list) else body
 
 
-Scheduler = Callable[[ApiServer, list[JsonObject]], AbstractContextManager[Process]]
+class Scheduler(Protocol):
+    """Starts a scheduler."""
+
+    def __call__(
+        self, server: ApiServer, extenders: list[JsonObject], profiles: list[JsonObject] = ...
+    ) -> AbstractContextManager[Process]:
+        """One with these extenders."""
 
 
-def go(server: ApiServer, extenders: list[JsonObject]) -> Process:
+def go(server: ApiServer, extenders: list[JsonObject], profiles: list[JsonObject] = PROFILES) -> Process:
     """The real kube-scheduler."""
-    return kube_scheduler(server, {"profiles": PROFILES, "extenders": extenders})
+    return kube_scheduler(server, {"profiles": profiles, "extenders": extenders})
 
 
 @contextmanager
-def ours(server: ApiServer, extenders: list[JsonObject]) -> Iterator[Process]:
+def ours(server: ApiServer, extenders: list[JsonObject], profiles: list[JsonObject] = PROFILES) -> Iterator[Process]:
     """berth."""
-    with Berth(account(server, "berth"), server.folder, "berth", profiles=PROFILES, extenders=extenders) as process:
+    with Berth(account(server, "berth"), server.folder, "berth", profiles=profiles, extenders=extenders) as process:
         process.wait_ready()
         yield process
 
@@ -175,3 +181,32 @@ def test_a_refused_pod_is_told_the_same_as_by_kube_scheduler(private_apiserver: 
         theirs = what_is_said(stage, go, url)
         mine = what_is_said(stage, ours, url)
     assert mine == theirs
+
+
+def preempt_bodies(stage: Stage, scheduler: Scheduler) -> list[tuple[str, object]]:
+    """What each extender is sent about a pod that could take the place of others, and the pods that were chosen to go."""
+    pair = Pair(stage.core)
+    # Whoever is asked last spares everybody.
+    pair.whole.preempt = lambda body: {}
+    with pair.configuration(whole_verbs={}) as extenders, scheduler(stage.server, extenders, [{"schedulerName": NAME}]):
+        stage.create([pod_json("p", "3", scheduler=NAME, spec={"priorityClassName": "system-node-critical"})])
+        wait_until(lambda: any(stage.condition("p")), 30, "a verdict")
+    stage.core.delete_namespaced_pod("p", "default", grace_period_seconds=0)
+    asked = [("cached", body) for body in pair.cached.bodies("preempt")][:1]
+    return [*asked, *(("whole", body) for body in pair.whole.bodies("preempt")[:1])]
+
+
+def victims(asked: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """In comparable form. UIDs of victims stay, for these are the same pods for both schedulers."""
+    meta = asked[0][1]["NodeNameToMetaVictims"]
+    uids = {node: [pod["UID"] for pod in on_node["Pods"]] for node, on_node in meta.items()}
+    return [("uids", uids), *((who, comparable(body)) for who, body in asked)]
+
+
+def test_both_offer_the_same_victims(private_apiserver: ApiServer) -> None:
+    stage = Stage(private_apiserver)
+    stage.create([node_json("n1"), node_json("n2"), node_json("n3", cpu="1")])
+    for node in ("n1", "n2"):
+        stage.create(pod_json(f"{node}-{cpu}", cpu, node=node, scheduler="nobody") for cpu in ("3", "500m"))
+    theirs = victims(preempt_bodies(stage, go))
+    assert victims(preempt_bodies(stage, ours)) == theirs

@@ -18,8 +18,10 @@ from scheduler.framework import (
     Victims,
     unschedulable,
 )
+from scheduler.messages import DeletePod
 from scheduler.sandbox.faults import CallPlan, extending
 from tests.extenders.extender import URL, ScriptedExtender, extender_config
+from tests.extenders.stage import world
 from tests.scenarios.world import BERTH, World
 
 PROFILES = "profiles: [{plugins: {postFilter: {enabled: [{name: Narrow}], disabled: [{name: '*'}]}}}]\n"
@@ -82,7 +84,10 @@ def test_one_without_a_cache_is_shown_whole_pods() -> None:
 @pytest.mark.parametrize(
     ("preempt", "said"),
     [
-        (lambda body: {"NodeNameToMetaVictims": {"n9": {"Pods": [{"UID": "x"}]}}}, 'node "n9", which is not known'),
+        (
+            lambda body: {"NodeNameToMetaVictims": {"n9": {"Pods": [{"UID": "x"}]}}},
+            'node "n9", which it was not offered',
+        ),
         (lambda body: {"NodeNameToMetaVictims": {"n1": {"Pods": [{"UID": "x"}]}}}, "claims to preempt pod x on node"),
         (lambda body: {"NodeNameToMetaVictims": {"n1": {"Pods": []}}}, "expected at least one victim pod on node"),
         (lambda body: {"NodeNameToMetaVictims": {"n1": None}}, "expected at least one victim pod on node"),
@@ -98,6 +103,75 @@ def test_what_cannot_be_is_an_error_or_ignored(preempt: Any, said: str) -> None:
     assert "n9" not in narrowed()
 
 
+def preempting_world(extender: ScriptedExtender, *, nodes: int = 2) -> World:
+    """Full nodes, and an important pod that fits nowhere, with the plugins of the default."""
+    stage = world({"preemptVerb": "preempt"})
+    stage.driver.extenders[URL] = extender
+    for number in range(1, nodes + 1):
+        stage.node(f"n{number}")
+        stage.pod(f"v{number}", "3", node=f"n{number}")
+    stage.pod("p", "2", spec={"priorityClassName": "system-node-critical"})
+    return stage
+
+
+def evicted(stage: World) -> list[str]:
+    """The pods that were deleted to make room."""
+    return [effect.name for effect in stage.driver.sent if isinstance(effect, DeletePod)]
+
+
+def test_pods_are_evicted_only_where_the_extender_lets_them() -> None:
+    extender = ScriptedExtender(
+        preempt=lambda body: {"NodeNameToMetaVictims": {"n2": body["NodeNameToMetaVictims"]["n2"]}}
+    )
+    stage = preempting_world(extender).start()
+    assert evicted(stage) == ["v2"]
+
+
+def test_nobody_is_evicted_if_the_extender_leaves_no_node() -> None:
+    stage = preempting_world(ScriptedExtender(preempt=lambda body: {})).start()
+    stage.run(60)
+    assert evicted(stage) == []
+    assert stage.said("p")[1].endswith("preemption: no candidate node for preemption")
+
+
+def test_an_extender_that_fails_evicts_nobody() -> None:
+    stage = preempting_world(ScriptedExtender(status=500)).start()
+    assert evicted(stage) == []
+    assert stage.why("p")[0] == "SchedulerError"
+    assert URL in stage.why("p")[1]
+
+
+def test_nobody_is_evicted_for_a_pod_that_is_gone_when_the_answer_comes() -> None:
+    stage = preempting_world(ScriptedExtender())
+    stage.faults.calls(extending, CallPlan(after=2.0))
+    stage.start()
+    stage.delete("p")
+    stage.run()
+    assert evicted(stage) == []
+
+
+def test_nobody_is_evicted_from_a_node_where_room_has_come_meanwhile() -> None:
+    """What was found of the node before the extender was asked does not hold any more."""
+    stage = preempting_world(ScriptedExtender(), nodes=1)
+    stage.faults.calls(extending, CallPlan(after=2.0), times=1)
+    stage.start()
+    stage.delete("v1")
+    stage.run()
+    assert evicted(stage) == []
+    assert stage.node_of("p") == "n1"
+
+
+def test_a_node_that_has_changed_meanwhile_is_looked_at_afresh() -> None:
+    extender = ScriptedExtender()
+    stage = preempting_world(extender, nodes=1)
+    stage.faults.calls(extending, CallPlan(after=2.0), times=1)
+    stage.start()
+    stage.pod("late", "500m", node="n1")
+    stage.run()
+    assert len(extender.bodies("preempt")) == 2
+    assert evicted(stage) == ["v1"]
+
+
 def test_others_are_decided_while_an_extender_thinks_about_victims() -> None:
     extender = ScriptedExtender()
     stage = full_world(extender, managedResources=[{"name": "x.example/gpu"}])
@@ -109,5 +183,4 @@ def test_others_are_decided_while_an_extender_thinks_about_victims() -> None:
     assert stage.node_of("small")
     assert len(Narrow.answers) == 1, "of the plain pod, about which nobody is asked"
     stage.run()
-    assert len(Narrow.answers) >= 2
-    assert len(extender.asked) == 1
+    assert len(extender.asked) > 0
