@@ -58,6 +58,9 @@ bench: $(STAMP) controlplane ## measure berth and kube-scheduler side by side (A
 bench-watch: $(STAMP) ## measure what following pods costs, in time and memory
 	$(BIN)/python -m tests.bench.watch $(ARGS)
 
+bench-preemption: $(STAMP) ## measure what one preemption decision costs at 5,000 nodes
+	$(BIN)/python -m tests.bench.preemption $(ARGS)
+
 image: ## build the container image
 	$(DOCKER) build -t $(IMAGE) .
 
@@ -74,4 +77,4 @@ kind-deploy: ## run berth in the local cluster
 kind-down: ## delete the local cluster
 	kind delete cluster --name berth
 
-.PHONY: help install demo test fuzz check format lock controlplane test-node bench bench-watch image kind-up kind-load kind-deploy kind-down
+.PHONY: help install demo test fuzz check format lock controlplane test-node bench bench-watch bench-preemption image kind-up kind-load kind-deploy kind-down

@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
+from scheduler.api import ApiObject, Kind
 from scheduler.framework import Node, PodInfo
-from scheduler.objects import NodeDecoder, PodDecoder
+from scheduler.objects import FOLLOWED, NodeDecoder, PodDecoder
 
 JsonObject = dict[str, Any]
 
@@ -129,6 +130,31 @@ def decode_pod(obj: JsonObject) -> PodInfo:
 def decode_node(obj: JsonObject) -> Node:
     """What the decoder makes of a node."""
     return _NODES.decode(msgspec.json.encode(obj))
+
+
+def budget_json(
+    name: str, labels: Mapping[str, str] | None, allowed: int, disrupted: tuple[str, ...] = (), **metadata: Any
+) -> JsonObject:
+    """A disruption budget for the pods with these labels (None: without a selector), and what its controller has worked out."""
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": name, "namespace": "default", **metadata},
+        "spec": {} if labels is None else {"selector": {"matchLabels": dict(labels)}},
+        "status": {
+            "disruptionsAllowed": allowed,
+            "disruptedPods": dict.fromkeys(disrupted, "2026-01-01T00:00:00Z"),
+            "currentHealthy": 1,
+            "desiredHealthy": 1,
+            "expectedPods": 1,
+        },
+    }
+
+
+def budget(name: str, labels: Mapping[str, str] | None, allowed: int, disrupted: tuple[str, ...] = ()) -> ApiObject:
+    """A disruption budget as the engine sees it."""
+    read = budget_json(name, labels, allowed, disrupted, uid=name, resourceVersion="1")
+    return FOLLOWED[Kind.POD_DISRUPTION_BUDGET].decoder().decode(msgspec.json.encode(read))
 
 
 def taint(key: str, effect: str = "NoSchedule", value: str = "") -> JsonObject:

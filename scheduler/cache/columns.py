@@ -1,6 +1,6 @@
 """Growable columns of the node table: integers, interned values, and the journal of changed rows."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -41,9 +41,12 @@ class IntColumns:
         """Store one amount; more than an int64 holds is held as the largest."""
         self._writable(name)[row] = min(value, INT64_MAX)
 
-    def set_all(self, name: str, rows: Sequence[int], values: Iterable[int]) -> None:
+    def set_all(self, name: str, rows: IntArray, values: Sequence[int]) -> None:
         """Store the amounts of several rows."""
-        held = np.fromiter((min(value, INT64_MAX) for value in values), np.int64, len(rows))
+        try:
+            held = np.array(values, np.int64)
+        except OverflowError:
+            held = np.array([min(value, INT64_MAX) for value in values], np.int64)
         self._writable(name)[rows] = held
 
     def at(self, rows: IntArray) -> "IntColumns":

@@ -207,14 +207,14 @@ class NodeTable:
 
     def _write_usages(self, changes: Sequence[tuple[int, PodInfo, NodeInfo]]) -> None:
         """The same for many rows, column by column."""
-        infos = {row: info for row, _, info in changes}
-        rows = list(infos)
+        by_row = {row: info for row, _, info in changes}
+        rows, infos = np.fromiter(by_row, np.int64, len(by_row)), list(by_row.values())
         for resource in {resource for _, pod, _ in changes for resource in pod.usage.amounts}:
-            self.requested.set_all(resource, rows, (info.requested.get(resource, 0) for info in infos.values()))
-        self.requested.set_all(PODS, rows, (len(info.pods) for info in infos.values()))
-        self.nonzero.set_all(CPU, rows, (info.nonzero_cpu for info in infos.values()))
-        self.nonzero.set_all(MEMORY, rows, (info.nonzero_memory for info in infos.values()))
-        for row in rows:
+            self.requested.set_all(resource, rows, [info.requested.get(resource, 0) for info in infos])
+        self.requested.set_all(PODS, rows, [len(info.pods) for info in infos])
+        self.nonzero.set_all(CPU, rows, [info.nonzero_cpu for info in infos])
+        self.nonzero.set_all(MEMORY, rows, [info.nonzero_memory for info in infos])
+        for row in by_row:
             self._note(self.usage_journal, row)
 
     def _note(self, journal: Journal, row: int) -> None:
