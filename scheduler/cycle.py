@@ -356,19 +356,25 @@ def give_back(state: State, entry: QueueEntry, failure: NotPlaced) -> None:
         return
     state.queue.fail(entry, failure.rejectors, failure.pending, state.now)
     for pod in entry.members.values():
-        if failure.nominated_node:
-            state.nominator.nominate(pod, failure.nominated_node)
-        elif failure.nominated_node is not None:
-            state.nominator.clear(pod.uid)
+        nominated = _renominate(state, pod, failure.nominated_node)
         state.tell(pod, "not placed", failure.message)
         state.last_decision = f"{pod.key}: {failure.reason}"
         state.observer.pod_failed(pod, failure.reason, failure.message)
         state.emit(
             RecordEvent(pod.uid, pod.namespace, pod.name, "Warning", "FailedScheduling", "Scheduling", failure.message)
         )
-        _patch_condition(state, entry, pod, failure)
+        _patch_condition(state, entry, pod, replace(failure, nominated_node=nominated))
     if failure.freed:
         state.queue.wake(ASSIGNED_POD_DELETE, (entry.lead, None), state.now, excluding=entry.key)
+
+
+def _renominate(state: State, pod: PodInfo, node_name: str | None) -> str | None:
+    """Promise a node, or take a promise back where it is ""; answers what is to be written about it, None for nothing."""
+    if node_name:
+        state.nominator.nominate(pod, node_name)
+    elif node_name is not None and not state.nominator.clear(pod.uid) and not pod.nominated_node:
+        return None
+    return node_name
 
 
 def _patch_condition(state: State, entry: QueueEntry, pod: PodInfo, failure: NotPlaced) -> None:

@@ -126,6 +126,11 @@ class Engine:
         """Whether every kind that is followed is known completely."""
         return self._synced >= self.kinds
 
+    @property
+    def leading(self) -> bool:
+        """Whether this replica may decide and write."""
+        return self._leading
+
     def handle(self, fact: Fact, now: float) -> None:
         """Take over what was observed."""
         self.state.now = now

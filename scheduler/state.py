@@ -180,9 +180,19 @@ class State:
         if placement is not None:
             self.holds.release(placement.node_name, self.now)
             self.wake(ASSIGNED_POD_DELETE, placement.pod, None)
+            self._reconsider_promises(placement.node_name)
         elif entry is not None and promised:
             self.queue.wake(ASSIGNED_POD_DELETE, (entry.lead, None), self.now, at_most=entry.lead.spec.priority)
         return placement.pod if placement is not None and unstarted is not None else None
+
+    def _reconsider_promises(self, node_name: str) -> None:
+        """When the last victim has gone, those the node was promised take it, or the promise was in vain and is taken back."""
+        promised = list(self.nominator.on(node_name))
+        info = self.cache.nodes.by_name(node_name)
+        if not promised or info is None or any(pod.preempted for pod in info.pods.values()):
+            return
+        for pod in promised:
+            self.queue.reconsider(pod.uid, ASSIGNED_POD_DELETE, self.now)
 
     def note_refusal(self, pod: PodInfo, node_name: str) -> None:
         """A kubelet has refused a pod that was bound to it: count it, and wait for fresh facts about that node."""
@@ -252,10 +262,10 @@ class State:
         """Nominations count, also those of other schedulers; for their pods the status is all there is to go by."""
         if pod.terminating or (not pod.nominated_node and pod.spec.scheduler_name not in self.profiles):
             cleared = self.nominator.clear(pod.uid)
-            if cleared:
-                self.queue.wake(ASSIGNED_POD_DELETE, (pod, None), self.now, at_most=pod.spec.priority)
         else:
-            self.nominator.observe(pod)
+            cleared = self.nominator.observe(pod)
+        if cleared:
+            self.queue.wake(ASSIGNED_POD_DELETE, (pod, None), self.now, at_most=pod.spec.priority)
 
     # Nodes.
 

@@ -25,11 +25,17 @@ class Nominator:
         self._node_of[pod.uid] = node_name
         self._by_node.setdefault(node_name, {})[pod.uid] = pod
 
-    def observe(self, pod: PodInfo) -> None:
-        """Take over what a waiting pod's status says. An empty status does not take back a promise made here."""
-        node_name = pod.nominated_node or self._node_of.get(pod.uid, "")
-        if node_name:
-            self.nominate(pod, node_name)
+    def observe(self, pod: PodInfo) -> bool:
+        """Take over what a waiting pod's status says; whether a promise was taken back by it.
+
+        An empty status takes back what an earlier one has said, but no promise made here, of which it may not know yet.
+        """
+        node_name = self._node_of.get(pod.uid, "")
+        if not pod.nominated_node and node_name and self._by_node[node_name][pod.uid].nominated_node:
+            return self.clear(pod.uid)
+        if pod.nominated_node or node_name:
+            self.nominate(pod, pod.nominated_node or node_name)
+        return False
 
     def clear(self, uid: str) -> bool:
         """Take a promise back: the pod is bound, gone, or not to be preferred any more. False if there was none."""

@@ -215,16 +215,22 @@ class SchedulingQueue:
         return True
 
     def retry(self, key: str, now: float) -> None:
-        """What an attempt has begun went wrong after it: the entry is tried again after the backoff of an error."""
+        """What the last attempt has begun went wrong after it: the entry is tried again as if it had ended with an error."""
         entry = self._entries.get(key)
         if entry is None or entry.part is Part.IN_FLIGHT:
             return
         self._place(entry, Part.GONE, now)
         entry.rejectors = entry.pending = frozenset()
-        entry.error_count += 1
+        entry.error_count = max(1, entry.unschedulable_count)
         entry.queued_at = now
         entry.backoff_until = self._backoff.until(entry)
         self._admit(entry, Move.AFTER_BACKOFF, ATTEMPT_FAILURE, now)
+
+    def reconsider(self, key: str, event: ClusterEvent, now: float) -> None:
+        """Something has happened that an unschedulable entry waits for, whatever the plugins say that refused it."""
+        entry = self._entries.get(key)
+        if entry is not None and entry.part is Part.UNSCHEDULABLE:
+            self._admit(entry, Move.AFTER_BACKOFF, event.label, now)
 
     def next_deadline(self) -> float | None:
         """When `pop` may have something: 0 for at once, None for only after an event."""

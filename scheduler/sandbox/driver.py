@@ -231,8 +231,7 @@ class SandboxDriver:
         self.clock.after(plan.before, lambda: self._call(effect, plan))
 
     def _call(self, effect: AwaitedEffect, plan: CallPlan) -> None:
-        binding = effect.binding if isinstance(effect, CallExtender) else effect
-        withdrawn = self.engine.withdrawn(binding) if isinstance(binding, Bind) else None
+        withdrawn = self._withdrawn(effect)
         outcome: Outcome
         if withdrawn is not None:
             outcome = Withdrawn(withdrawn)
@@ -244,6 +243,14 @@ class SandboxDriver:
             outcome = self._carry_out(effect) if plan.carried_out else Done()
             outcome = plan.answer or outcome
         self.clock.after(plan.after, lambda: self.tell(EffectDone(effect.effect_id, outcome)))
+
+    def _withdrawn(self, effect: AwaitedEffect) -> str | None:
+        """Why a call is not made any more: whoever does not lead writes nothing."""
+        binding = effect.binding if isinstance(effect, CallExtender) else effect
+        if isinstance(binding, Bind):
+            return self.engine.withdrawn(binding)
+        writes = isinstance(effect, PatchPodStatus | MarkDisrupted | DeletePod | ClearNomination)
+        return "this replica does not lead any more" if writes and not self.engine.leading else None
 
     def _call_extender(self, effect: CallExtender, plan: CallPlan) -> None:
         """An answer that takes longer than the extender's timeout is not waited for."""

@@ -14,7 +14,7 @@ from scheduler.sandbox.cluster import Cluster
 from scheduler.sandbox.driver import SandboxDriver
 from scheduler.sandbox.faults import Faults
 from scheduler.sandbox.kubelet import Kubelets, Pace
-from tests.builders import decode_node, decode_pod, node_json, pod_json
+from tests.builders import budget_json, decode_node, decode_pod, node_json, pod_json
 
 JsonObject = dict[str, Any]
 
@@ -66,7 +66,7 @@ class World:
         self.driver = SandboxDriver(self.cluster, self.engine, self.clock, self.faults, self._check)
         self.kubelets = Kubelets(self.cluster, self.clock, Pace()) if kubelet else None
         self._checked = 0
-        self._priorities: set[int] = set()
+        self._priorities: set[str] = set()
 
     # What happens in the cluster.
 
@@ -79,7 +79,8 @@ class World:
         priority = fields.pop("priority", 0)
         if priority:
             spec = fields.get("spec", {})
-            fields["spec"] = {**spec, "priorityClassName": self._priority_class(priority)}
+            policy = spec.get("preemptionPolicy", "PreemptLowerPriority")
+            fields["spec"] = {**spec, "priorityClassName": self._priority_class(priority, policy)}
         made = self.cluster.create("pods", pod_json(name, cpu, memory, **fields))
         return decode_pod(made).uid
 
@@ -104,13 +105,21 @@ class World:
         kind = "application/strategic-merge-patch+json"
         self.cluster.patch("pods", "default", name, patch, kind, subresource="resize")
 
-    def _priority_class(self, value: int) -> str:
-        name = f"priority-{value}"
-        if value not in self._priorities:
-            kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+    def _priority_class(self, value: int, policy: str) -> str:
+        name = f"{policy.lower()}-{value}"
+        if name not in self._priorities:
+            kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "preemptionPolicy": policy}
             self.cluster.create("priorityclasses", {**kind, "metadata": {"name": name}, "value": value})
-            self._priorities.add(value)
+            self._priorities.add(name)
         return name
+
+    def budget(self, name: str, labels: Mapping[str, str], allowed: int, disrupted: tuple[str, ...] = ()) -> None:
+        """A disruption budget, with what its controller has worked out."""
+        made = budget_json(name, labels, allowed, disrupted)
+        self.cluster.create("poddisruptionbudgets", made)
+        kind = "application/merge-patch+json"
+        patch = {"status": made["status"]}
+        self.cluster.patch("poddisruptionbudgets", "default", name, patch, kind, subresource="status")
 
     def bind_elsewhere(self, name: str, node: str) -> None:
         """Another scheduler binds a pod."""
