@@ -60,7 +60,7 @@ def test_only_those_go_that_must(pods: list[tuple[str, str, int, int | None]], v
 def test_nobody_of_the_same_priority_goes() -> None:
     cluster = Preempting([node("node1", "3")], [running("same", "node1", LARGE, HIGH)])
     tried = cluster.attempt(preemptor())
-    assert (tried.node, tried.victims) == ("", set())
+    assert (tried.node, tried.victims) == (None, set())
     assert tried.message == (
         "0/1 nodes are available: 1 Insufficient cpu. "
         "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."
