@@ -4,12 +4,13 @@ A kind is followed only if a plugin of some profile needs it (`Plugin.needs`). P
 `scheduler.framework`.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import ClassVar
 
 import msgspec
 
-from scheduler.matching import Labels, LabelSelector
+from scheduler.matching import Labels, LabelSelector, NodeSelector
 
 
 class Kind(StrEnum):
@@ -19,6 +20,13 @@ class Kind(StrEnum):
     NODE = "Node"
     NAMESPACE = "Namespace"
     POD_DISRUPTION_BUDGET = "PodDisruptionBudget"
+    PERSISTENT_VOLUME = "PersistentVolume"
+    PERSISTENT_VOLUME_CLAIM = "PersistentVolumeClaim"
+    STORAGE_CLASS = "StorageClass"
+    CSI_NODE = "CSINode"
+    CSI_DRIVER = "CSIDriver"
+    CSI_STORAGE_CAPACITY = "CSIStorageCapacity"
+    VOLUME_ATTACHMENT = "VolumeAttachment"
 
 
 class ApiObject(msgspec.Struct, frozen=True, gc=False, eq=False):
@@ -49,3 +57,136 @@ class PodDisruptionBudget(ApiObject, frozen=True, gc=False, eq=False):
     selector: LabelSelector | None
     disruptions_allowed: int
     disrupted: frozenset[str]
+
+
+class DiskType(StrEnum):
+    """In-tree types of volumes that scheduling looks at, by their field in the API."""
+
+    GCE_PERSISTENT_DISK = "gcePersistentDisk"
+    AWS_ELASTIC_BLOCK_STORE = "awsElasticBlockStore"
+    AZURE_DISK = "azureDisk"
+    CINDER = "cinder"
+    PORTWORX = "portworxVolume"
+    ISCSI = "iscsi"
+    RBD = "rbd"
+
+
+class Disk(msgspec.Struct, frozen=True, gc=False, tag=True, tag_field="is_a"):
+    """A disk of an in-tree type. `identity` is its name, ID, URI or IQN; of an RBD image `pool/image`, and it has monitors."""
+
+    type: DiskType
+    identity: str
+    read_only: bool = False
+    monitors: frozenset[str] = frozenset()
+
+
+class ClaimReference(msgspec.Struct, frozen=True, gc=False):
+    """Whom a volume is bound to, or meant for. A user who reserves a volume for a claim leaves out the UID."""
+
+    namespace: str
+    name: str
+    uid: str
+
+    def means(self, claim: "PersistentVolumeClaim") -> bool:
+        """Whether it is this claim, not one of the same name from before or after."""
+        same_name = (self.namespace, self.name) == (claim.namespace, claim.name)
+        return same_name and self.uid in ("", claim.uid)
+
+
+class PersistentVolume(ApiObject, frozen=True, gc=False, eq=False):
+    """A v1 PersistentVolume. `capacity` is in bytes; without `node_affinity` every node can use it. `csi_driver` and `csi_handle`
+    are empty unless it is a CSI volume; `disk` is set for the in-tree types that scheduling looks at.
+    """
+
+    kind: ClassVar[Kind] = Kind.PERSISTENT_VOLUME
+
+    capacity: int
+    access_modes: frozenset[str]
+    volume_mode: str
+    storage_class: str
+    attributes_class: str
+    claim: ClaimReference | None
+    node_affinity: NodeSelector | None
+    phase: str
+    terminating: bool
+    bound_by_controller: bool
+    csi_driver: str
+    csi_handle: str
+    disk: Disk | None
+
+
+class PersistentVolumeClaim(ApiObject, frozen=True, gc=False, eq=False):
+    """A v1 PersistentVolumeClaim. `requested` is in bytes, None if it asks for no size. `selected_node` is where a volume is to be
+    provisioned, None before a scheduler has said so. `controller` is the UID of the object that owns it.
+    """
+
+    kind: ClassVar[Kind] = Kind.PERSISTENT_VOLUME_CLAIM
+
+    volume_name: str
+    requested: int | None
+    access_modes: frozenset[str]
+    volume_mode: str
+    storage_class: str
+    attributes_class: str
+    selector: LabelSelector | None
+    phase: str
+    terminating: bool
+    bind_completed: bool
+    selected_node: str | None
+    controller: str
+
+    @property
+    def bound(self) -> bool:
+        """Whether claim and volume have found each other for good."""
+        return bool(self.volume_name) and self.bind_completed
+
+
+class StorageClass(ApiObject, frozen=True, gc=False, eq=False):
+    """A storage.k8s.io/v1 StorageClass. Without `allowed_topologies` volumes may be provisioned for every node."""
+
+    kind: ClassVar[Kind] = Kind.STORAGE_CLASS
+
+    provisioner: str
+    binding_mode: str
+    allowed_topologies: NodeSelector | None
+
+
+class CsiNode(ApiObject, frozen=True, gc=False, eq=False):
+    """A storage.k8s.io/v1 CSINode, named like its node: how many volumes each driver can attach, where a limit is known, and the
+    in-tree plugins whose work is done by a CSI driver there.
+    """
+
+    kind: ClassVar[Kind] = Kind.CSI_NODE
+
+    limits: Mapping[str, int]
+    migrated_plugins: frozenset[str]
+
+
+class CsiDriver(ApiObject, frozen=True, gc=False, eq=False):
+    """A storage.k8s.io/v1 CSIDriver: whether it tells how much it can still provision."""
+
+    kind: ClassVar[Kind] = Kind.CSI_DRIVER
+
+    storage_capacity: bool
+
+
+class CsiStorageCapacity(ApiObject, frozen=True, gc=False, eq=False):
+    """A storage.k8s.io/v1 CSIStorageCapacity: the largest volume (bytes) of a class that nodes with these labels can have; None
+    where it is not known, or no node has access.
+    """
+
+    kind: ClassVar[Kind] = Kind.CSI_STORAGE_CAPACITY
+
+    storage_class: str
+    limit: int | None
+    topology: LabelSelector | None
+
+
+class VolumeAttachment(ApiObject, frozen=True, gc=False, eq=False):
+    """A storage.k8s.io/v1 VolumeAttachment: a volume that is, or is to be, attached to a node."""
+
+    kind: ClassVar[Kind] = Kind.VOLUME_ATTACHMENT
+
+    attacher: str
+    node_name: str
+    volume_name: str

@@ -26,6 +26,7 @@ _NODE_UPDATES = {
         (Action.UPDATE_NODE_TAINT, "NodeUpdateNodeTaint"),
         (Action.UPDATE_NODE_CONDITION, "NodeUpdateNodeCondition"),
         (Action.UPDATE_NODE_ANNOTATION, "NodeUpdateNodeAnnotation"),
+        (Action.UPDATE_NODE_DECLARED_FEATURE, "NodeUpdateNodeDeclaredFeature"),
     )
 }
 
@@ -43,6 +44,8 @@ def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
         happened.append(Action.UPDATE_NODE_CONDITION)
     if old.annotations != new.annotations:
         happened.append(Action.UPDATE_NODE_ANNOTATION)
+    if old.declared_features != new.declared_features:
+        happened.append(Action.UPDATE_NODE_DECLARED_FEATURE)
     return [_NODE_UPDATES[action] for action in happened]
 
 

@@ -10,7 +10,7 @@ written or awaited goes through the handle.
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum, IntFlag, StrEnum
 from math import inf
@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.api import ApiObject
+from scheduler.api import ApiObject, Disk
 from scheduler.matching import (
     Labels,
     NodeSelector,
@@ -77,6 +77,28 @@ class PreferredTerm(msgspec.Struct, frozen=True, gc=False):
     term: NodeSelectorTerm
 
 
+class ClaimVolume(msgspec.Struct, frozen=True, gc=False, tag=True, tag_field="is_a"):
+    """A volume of a pod that is a PersistentVolumeClaim of its namespace."""
+
+    claim: str
+
+
+class EphemeralVolume(msgspec.Struct, frozen=True, gc=False, tag=True, tag_field="is_a"):
+    """A generic ephemeral volume of a pod: a claim that is made for it and named after both."""
+
+    name: str
+
+
+class CsiVolume(msgspec.Struct, frozen=True, gc=False, tag=True, tag_field="is_a"):
+    """A volume of a pod that a CSI driver makes on its node."""
+
+    driver: str
+
+
+PodVolume = ClaimVolume | EphemeralVolume | CsiVolume | Disk
+"""The volumes that scheduling looks at; secrets, tokens, empty directories and the like are left out."""
+
+
 class PodSpec(msgspec.Struct, frozen=True, weakref=True):
     """What scheduling reads of a pod's spec, compiled once and shared by all pods that say the same."""
 
@@ -92,10 +114,14 @@ class PodSpec(msgspec.Struct, frozen=True, weakref=True):
     images: tuple[str, ...]
     container_count: int
     scheduling_gates: tuple[str, ...]
+    volumes: tuple[PodVolume, ...] = ()
+    required_features: frozenset[str] = frozenset()
 
 
 class PodTemplate(msgspec.Struct, frozen=True, weakref=True, eq=False):
-    """The scheduling-relevant part of a pod: pods with the same template are interchangeable. `signature` names it."""
+    """The scheduling-relevant part of a pod: pods with the same template are interchangeable. `signature` names it. A pod with
+    ephemeral volumes has a template of its own, for their claims are.
+    """
 
     signature: int
     namespace: str
@@ -159,6 +185,15 @@ class PodInfo(msgspec.Struct, frozen=True, gc=False, eq=False):
         """namespace/name, for people; never an identity (the UID is)."""
         return f"{self.template.namespace}/{self.name}"
 
+    def claims(self) -> Iterator[tuple[str, bool]]:
+        """The names of the claims that it uses, in the order of its volumes, and whether each is an ephemeral volume's."""
+        for volume in self.template.spec.volumes:
+            match volume:
+                case ClaimVolume(claim=claim):
+                    yield claim, False
+                case EphemeralVolume(name=name):
+                    yield f"{self.name}-{name}", True
+
     @property
     def running_since(self) -> float:
         """When its kubelet took it over (status.startTime, seconds); infinite while it has not."""
@@ -193,6 +228,7 @@ class Node(msgspec.Struct, frozen=True, gc=False, eq=False):
     conditions: Mapping[str, str]
     resource_version: str
     manifest: bytes = b""
+    declared_features: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True, eq=False)
@@ -419,6 +455,13 @@ class EventResource(StrEnum):
     NODE = "Node"
     NAMESPACE = "Namespace"
     POD_DISRUPTION_BUDGET = "PodDisruptionBudget"
+    PERSISTENT_VOLUME = "PersistentVolume"
+    PERSISTENT_VOLUME_CLAIM = "PersistentVolumeClaim"
+    STORAGE_CLASS = "StorageClass"
+    CSI_NODE = "CSINode"
+    CSI_DRIVER = "CSIDriver"
+    CSI_STORAGE_CAPACITY = "CSIStorageCapacity"
+    VOLUME_ATTACHMENT = "VolumeAttachment"
     ANY = "*"
 
 
@@ -437,8 +480,9 @@ class Action(IntFlag):
     UPDATE_POD_TOLERATIONS = 512
     UPDATE_POD_GATES_ELIMINATED = 1024
     UPDATE_OTHER = 2048
-    UPDATE = 4 | 8 | 16 | 32 | 64 | 128 | 256 | 512 | 1024 | 2048
-    ALL = 4095
+    UPDATE_NODE_DECLARED_FEATURE = 4096
+    UPDATE = 4 | 8 | 16 | 32 | 64 | 128 | 256 | 512 | 1024 | 2048 | 4096
+    ALL = 8191
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,15 @@ import msgspec
 from scheduler.api import ApiObject, Kind
 from scheduler.objects.budgets import budgets
 from scheduler.objects.namespaces import namespaces
+from scheduler.objects.storage import (
+    csi_drivers,
+    csi_nodes,
+    csi_storage_capacities,
+    persistent_volume_claims,
+    persistent_volumes,
+    storage_classes,
+    volume_attachments,
+)
 from scheduler.objects.stream import WatchEvent
 
 
@@ -42,7 +51,16 @@ class Followed:
         )
 
 
+_STORAGE = "storage.k8s.io"
+
 FOLLOWED: Mapping[Kind, Followed] = {
     Kind.NAMESPACE: Followed("", "v1", "namespaces", namespaces),
     Kind.POD_DISRUPTION_BUDGET: Followed("policy", "v1", "poddisruptionbudgets", budgets),
+    Kind.PERSISTENT_VOLUME: Followed("", "v1", "persistentvolumes", persistent_volumes),
+    Kind.PERSISTENT_VOLUME_CLAIM: Followed("", "v1", "persistentvolumeclaims", persistent_volume_claims),
+    Kind.STORAGE_CLASS: Followed(_STORAGE, "v1", "storageclasses", storage_classes),
+    Kind.CSI_NODE: Followed(_STORAGE, "v1", "csinodes", csi_nodes),
+    Kind.CSI_DRIVER: Followed(_STORAGE, "v1", "csidrivers", csi_drivers),
+    Kind.CSI_STORAGE_CAPACITY: Followed(_STORAGE, "v1", "csistoragecapacities", csi_storage_capacities),
+    Kind.VOLUME_ATTACHMENT: Followed(_STORAGE, "v1", "volumeattachments", volume_attachments),
 }

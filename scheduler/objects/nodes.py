@@ -46,6 +46,7 @@ def _node(node: wire.Node) -> Node:
         images=tuple(Image(tuple(i.names or ()), i.size_bytes) for i in status.images or ()),
         conditions={c.type: c.status for c in status.conditions or ()},
         resource_version=meta.resource_version,
+        declared_features=frozenset(status.declared_features or ()),
     )
 
 

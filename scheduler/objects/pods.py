@@ -21,6 +21,7 @@ from scheduler.objects.manifests import NO_MANIFESTS, Manifests, manifest
 from scheduler.objects.requests import UnreadableError, is_sidecar, names_of, pod_requests, pod_usage
 from scheduler.objects.selectors import term
 from scheduler.objects.stream import WatchEvent, bookmark_version, decode_status, split_event, split_list
+from scheduler.objects.volumes import pod_volumes, required_features
 
 _NOTHING = Resources({})
 _DEFAULT_SCHEDULER = "default-scheduler"
@@ -45,7 +46,7 @@ class PodDecoder:
         self._list = msgspec.json.Decoder(PodList)
         self._encode = msgspec.msgpack.Encoder().encode
         self._specs: WeakValueDictionary[bytes, PodSpec] = WeakValueDictionary()
-        self._templates: WeakValueDictionary[tuple[str, bytes, bytes], PodTemplate] = WeakValueDictionary()
+        self._templates: WeakValueDictionary[tuple[str, bytes, bytes, str], PodTemplate] = WeakValueDictionary()
         self._problems: dict[bytes, str] = {}
         self._signatures = 0
 
@@ -112,7 +113,9 @@ class PodDecoder:
         )
 
     def _template(self, meta: wire.ObjectMeta, spec: wire.PodSpec, encoded: bytes) -> PodTemplate:
-        key = (meta.namespace, self._encode(meta.labels), encoded)
+        # The claims of ephemeral volumes are the pod's own.
+        owner = meta.uid if any(volume.ephemeral is not None for volume in spec.volumes or ()) else ""
+        key = (meta.namespace, self._encode(meta.labels), encoded, owner)
         template = self._templates.get(key)
         if template is None:
             self._signatures += 1
@@ -162,6 +165,8 @@ def compile_spec(spec: wire.PodSpec) -> PodSpec:
         images=(*names_of(containers), *names_of(init), *names_of([wire.Container(image=v) for v in volumes])),
         container_count=len(containers) + len(init),
         scheduling_gates=tuple(gate.name for gate in spec.scheduling_gates or ()),
+        volumes=pod_volumes(spec.volumes or ()),
+        required_features=required_features(spec),
     )
 
 

@@ -40,6 +40,12 @@ class ContainerPort(Wire):
     protocol: str = ""
 
 
+class RestartRule(Wire):
+    """restartPolicyRules[] of a container."""
+
+    action: str = ""
+
+
 class Container(Wire):
     """containers[] and initContainers[]."""
 
@@ -48,6 +54,7 @@ class Container(Wire):
     resources: ResourceRequirements | None = None
     ports: list[ContainerPort] | None = None
     restart_policy: str = ""
+    restart_policy_rules: list[RestartRule] | None = None
 
 
 class Requirement(Wire):
@@ -114,10 +121,94 @@ class ImageVolume(Wire):
     reference: str = ""
 
 
-class Volume(Wire):
-    """volumes[], of which only images matter so far; the names of token volumes differ from pod to pod."""
+class ClaimVolume(Wire):
+    """volumes[].persistentVolumeClaim."""
 
+    claim_name: str = ""
+
+
+class EphemeralVolume(Wire):
+    """volumes[].ephemeral, whose template is of no interest."""
+
+
+class CsiVolume(Wire):
+    """volumes[].csi."""
+
+    driver: str = ""
+
+
+class GcePersistentDisk(Wire):
+    """gcePersistentDisk of a pod's volume or a PersistentVolume, as those that follow."""
+
+    pd_name: str = ""
+    read_only: bool = False
+
+
+class AwsElasticBlockStore(Wire):
+    """awsElasticBlockStore."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+
+
+class AzureDisk(Wire):
+    """azureDisk."""
+
+    disk_uri: str = msgspec.field(default="", name="diskURI")
+
+
+class Cinder(Wire):
+    """cinder."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+
+
+class Portworx(Wire):
+    """portworxVolume."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+
+
+class Iscsi(Wire):
+    """iscsi."""
+
+    iqn: str = ""
+    read_only: bool = False
+
+
+class Rbd(Wire):
+    """rbd."""
+
+    monitors: list[str] | None = None
+    pool: str = ""
+    image: str = ""
+    read_only: bool = False
+
+
+class Disks(Wire):
+    """The in-tree types of a pod's volume or a PersistentVolume; at most one is set."""
+
+    gce_persistent_disk: GcePersistentDisk | None = None
+    aws_elastic_block_store: AwsElasticBlockStore | None = None
+    azure_disk: AzureDisk | None = None
+    cinder: Cinder | None = None
+    portworx_volume: Portworx | None = None
+    iscsi: Iscsi | None = None
+    rbd: Rbd | None = None
+
+
+class Volume(Disks):
+    """volumes[]. Only an ephemeral volume's name matters; the names of token volumes differ from pod to pod."""
+
+    name: str = ""
     image: ImageVolume | None = None
+    persistent_volume_claim: ClaimVolume | None = None
+    ephemeral: EphemeralVolume | None = None
+    csi: CsiVolume | None = None
+
+    def __post_init__(self) -> None:
+        """Forget a name that says nothing, so that pods which differ in it only are alike."""
+        if self.ephemeral is None:
+            self.name = ""
 
 
 class PodSpec(Wire):
@@ -136,6 +227,8 @@ class PodSpec(Wire):
     tolerations: list[Toleration] | None = None
     scheduling_gates: list[SchedulingGate] | None = None
     volumes: list[Volume] | None = None
+    host_network: bool = False
+    host_users: bool | None = None
 
 
 class Condition(Wire):
@@ -205,6 +298,7 @@ class NodeStatus(Wire):
     allocatable: Quantities | None = None
     conditions: list[Condition] | None = None
     images: list[ContainerImage] | None = None
+    declared_features: list[str] | None = None
 
 
 class Node(Wire):
