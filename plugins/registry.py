@@ -8,14 +8,19 @@ from plugins.default_binder import DefaultBinder
 from plugins.default_preemption import DefaultPreemption
 from plugins.image_locality import ImageLocality
 from plugins.node_affinity import NodeAffinity
+from plugins.node_declared_features import NodeDeclaredFeatures
 from plugins.node_name import NodeName
 from plugins.node_ports import NodePorts
 from plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from plugins.node_resources_fit import NodeResourcesFit
 from plugins.node_unschedulable import NodeUnschedulable
+from plugins.node_volume_limits import NodeVolumeLimits
 from plugins.priority_sort import PrioritySort
 from plugins.scheduling_gates import SchedulingGates
 from plugins.taint_toleration import TaintToleration
+from plugins.volume_binding import VolumeBinding
+from plugins.volume_restrictions import VolumeRestrictions
+from plugins.volume_zone import VolumeZone
 from scheduler.framework import Plugin, PluginArgs
 
 GROUP = "berth.plugins"
@@ -25,14 +30,19 @@ BUILT_IN: Mapping[str, type[Plugin]] = {
     "DefaultPreemption": DefaultPreemption,
     "ImageLocality": ImageLocality,
     "NodeAffinity": NodeAffinity,
+    "NodeDeclaredFeatures": NodeDeclaredFeatures,
     "NodeName": NodeName,
     "NodePorts": NodePorts,
     "NodeResourcesBalancedAllocation": NodeResourcesBalancedAllocation,
     "NodeResourcesFit": NodeResourcesFit,
     "NodeUnschedulable": NodeUnschedulable,
+    "NodeVolumeLimits": NodeVolumeLimits,
     "PrioritySort": PrioritySort,
     "SchedulingGates": SchedulingGates,
     "TaintToleration": TaintToleration,
+    "VolumeBinding": VolumeBinding,
+    "VolumeRestrictions": VolumeRestrictions,
+    "VolumeZone": VolumeZone,
 }
 
 

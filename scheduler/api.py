@@ -79,6 +79,19 @@ class Disk(msgspec.Struct, frozen=True, gc=False, tag=True, tag_field="is_a"):
     read_only: bool = False
     monitors: frozenset[str] = frozenset()
 
+    def conflicts(self, other: "Disk") -> bool:
+        """Whether pods on one node cannot use both: the same disk, unless both only read. An EBS volume is never shared; RBD
+        images are the same if they have a monitor in common.
+        """
+        if (self.type, self.identity) != (other.type, other.identity) or self.type not in _EXCLUSIVE:
+            return False
+        if self.type is DiskType.RBD and not self.monitors & other.monitors:
+            return False
+        return self.type is DiskType.AWS_ELASTIC_BLOCK_STORE or not (self.read_only and other.read_only)
+
+
+_EXCLUSIVE = frozenset({DiskType.GCE_PERSISTENT_DISK, DiskType.AWS_ELASTIC_BLOCK_STORE, DiskType.ISCSI, DiskType.RBD})
+
 
 class ClaimReference(msgspec.Struct, frozen=True, gc=False):
     """Whom a volume is bound to, or meant for. A user who reserves a volume for a claim leaves out the UID."""
@@ -116,8 +129,8 @@ class PersistentVolume(ApiObject, frozen=True, gc=False, eq=False):
 
 
 class PersistentVolumeClaim(ApiObject, frozen=True, gc=False, eq=False):
-    """A v1 PersistentVolumeClaim. `requested` is in bytes, None if it asks for no size. `selected_node` is where a volume is to be
-    provisioned, None before a scheduler has said so. `controller` is the UID of the object that owns it.
+    """A v1 PersistentVolumeClaim. `requested` is in bytes, None if it asks for no size. `selected_node` is where a volume is to
+    be provisioned, None before a scheduler has said so. `controller` is the UID of the object that owns it.
     """
 
     kind: ClassVar[Kind] = Kind.PERSISTENT_VOLUME_CLAIM
@@ -149,6 +162,11 @@ class StorageClass(ApiObject, frozen=True, gc=False, eq=False):
     provisioner: str
     binding_mode: str
     allowed_topologies: NodeSelector | None
+
+    @property
+    def binds_late(self) -> bool:
+        """Whether claims wait for a pod to be placed before they get a volume."""
+        return self.binding_mode == "WaitForFirstConsumer"
 
 
 class CsiNode(ApiObject, frozen=True, gc=False, eq=False):

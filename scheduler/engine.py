@@ -52,7 +52,7 @@ from scheduler.runtime.filters import NodeVerdicts
 from scheduler.runtime.profile import ProfileRuntime
 from scheduler.state import HOLD_OVER, OWN_REGISTRATIONS, State, is_refusal
 from scheduler.story import StoryLine
-from scheduler.tasks import CancelledError, Perform, PermitWait, Sleep, Suspension, Together, Turn
+from scheduler.tasks import CancelledError, ChangeWait, Perform, PermitWait, Sleep, Suspension, Together, Turn
 
 _MOST_UNSTARTED = 10_000
 
@@ -86,13 +86,15 @@ class Summary:
 
 
 class Engine:
-    """Owner of queue, cache and attempts. `kinds` are those that a driver must follow: pods, nodes, and what plugins need;
+    """Owner of queue, cache and attempts, and of what plugins share. `kinds` are those that a driver must follow: pods, nodes,
+    and what plugins need;
     `manifests` says which objects it must hand over whole.
     """
 
     def __init__(
         self, configuration: Configuration, registry: Mapping[str, type[Plugin]], seed: int, observer: Observer
     ) -> None:
+        self.shared: dict[type, object] = {}
         cache = Cache()
         profiles = {
             profile.scheduler_name: ProfileRuntime(
@@ -119,6 +121,7 @@ class Engine:
         self._turns: list[tuple[Task, Turn]] = []
         self._permit_waits: dict[str, Task] = {}
         self._sleeping: list[tuple[float, int, Task]] = []
+        self._change_waits: dict[int, Task] = {}
         self._tickets = count(1)
 
     @property
@@ -148,7 +151,7 @@ class Engine:
                 self._leading = False
             case _:
                 self._observe(fact)
-        self._resume_permits()
+        self._resume_waits()
 
     def _observe(self, fact: ObjectFact) -> None:
         state = self.state
@@ -174,7 +177,8 @@ class Engine:
         state.now = now
         self._wake_sleepers()
         state.permits.expire(now)
-        self._resume_permits()
+        state.waits.expire(now)
+        self._resume_waits()
         if state.holds.expire(now):
             state.wake(HOLD_OVER, None, None)
         for _ in range(cycles):
@@ -184,17 +188,18 @@ class Engine:
             if task is None:
                 break
             self._step(task, None)
-            self._resume_permits()
+            self._resume_waits()
         effects, state.effects = state.effects, []
         return effects
 
     def next_deadline(self) -> float | None:
         """When `advance` has something to do without further facts; a time in the past means at once, None never."""
         state = self.state
-        if state.effects or state.permits.resolved or state.cancelled:
+        if state.effects or state.permits.resolved or state.waits.resolved or state.cancelled:
             return 0.0
         times = [self._sleeping[0][0] if self._sleeping else None]
         times.append(state.permits.next_deadline())
+        times.append(state.waits.next_deadline())
         times.append(state.holds.ends_after(state.now))
         if self._may_decide():
             if self._next_turn() is not None:
@@ -261,6 +266,7 @@ class Engine:
         for uid in state.cache.assumed_pods():
             assert uid in running or uid in state.unstarted, f"pod {uid} is assumed without an attempt"
         assert set(state.permits.uids()) == set(self._permit_waits), "permits and their attempts differ"
+        assert set(state.waits.tickets()) == set(self._change_waits), "waits and their attempts differ"
         for uid in state.nominator.uids():
             assert uid not in state.cache.bound_pods(), f"pod {uid} is bound and still promised a node"
 
@@ -348,6 +354,10 @@ class Engine:
                 self._turns.append((task, suspension))
             case Sleep(until=until):
                 heapq.heappush(self._sleeping, (until, next(self._tickets), task))
+            case ChangeWait(names=names, until=until):
+                ticket = next(self._tickets)
+                self._change_waits[ticket] = task
+                self.state.waits.wait(ticket, names, until)
             case PermitWait(pod=pod, plugins=plugins, until=until, expires_by=expires_by):
                 self._permit_waits[pod.uid] = task
                 self.state.permits.wait(Waiting(pod, set(plugins), until, expires_by))
@@ -396,14 +406,17 @@ class Engine:
             _, _, task = heapq.heappop(self._sleeping)
             self._step(task, None)
 
-    def _resume_permits(self) -> None:
+    def _resume_waits(self) -> None:
         """Resumed attempts may end other waits, so this goes on until none is left."""
-        permits = self.state.permits
-        while permits.resolved or self.state.cancelled:
+        permits, waits = self.state.permits, self.state.waits
+        while permits.resolved or waits.resolved or self.state.cancelled:
             self._end_cancelled()
             if permits.resolved:
                 uid, status = permits.resolved.pop(0)
                 self._step(self._permit_waits.pop(uid), status)
+            elif waits.resolved:
+                ticket, changed = waits.resolved.pop(0)
+                self._step(self._change_waits.pop(ticket), changed)
 
     def _end_cancelled(self) -> None:
         """PreBind is interrupted where it waits."""
@@ -415,10 +428,14 @@ class Engine:
                 self._resume(task, partial(task.coroutine.throw, CancelledError(reason)))
 
     def _take_waiting(self, uid: str) -> Task | None:
-        """The attempt for a pod that waits for an effect or a time; whatever it waits for, it will not be told."""
+        """The attempt for a pod that waits for an effect, a change or a time; whatever it waits for, it will not be told."""
         for effect_id, task in self._awaiting.items():
             if task.entry is not None and task.entry.key == uid:
                 return self._awaiting.pop(effect_id)
+        for ticket, task in self._change_waits.items():
+            if task.entry is not None and task.entry.key == uid:
+                self.state.waits.drop(ticket)
+                return self._change_waits.pop(ticket)
         for sleeper in self._sleeping:
             if sleeper[2].entry is not None and sleeper[2].entry.key == uid:
                 self._sleeping.remove(sleeper)
@@ -436,6 +453,7 @@ class Engine:
             *self._joining,
             *(task for task, _ in self._turns),
             *self._permit_waits.values(),
+            *self._change_waits.values(),
             *(task for _, _, task in self._sleeping),
         ]
 

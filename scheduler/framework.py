@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.api import ApiObject, Disk
+from scheduler.api import ApiObject, Disk, PersistentVolume, PersistentVolumeClaim
 from scheduler.matching import (
     Labels,
     NodeSelector,
@@ -300,6 +300,27 @@ class NodeRows(Protocol):
     def port_conflicts(self, ports: tuple[HostPort, ...]) -> BoolArray:
         """Where one of these host ports is taken (same protocol and port, and same IP or a wildcard on either side)."""
 
+    def claim_users(self, namespace: str, claim: str) -> IntArray:
+        """How often pods of the cluster use a claim; for a hypothetical row, of the cluster with only this node replaced."""
+
+    def claims_at(self, position: int) -> Collection[tuple[str, str]]:
+        """Namespace and name of the claims that pods on the node at this position use."""
+
+    def disks_at(self, position: int) -> Collection[Disk]:
+        """The in-tree disks that pods on the node at this position use."""
+
+    def volumes_in_use(self) -> IntArray:
+        """How many different claims and in-tree disks the pods on each node use."""
+
+    def disk_conflicts(self, disks: Collection[Disk]) -> BoolArray:
+        """Where a pod uses a disk that cannot be used together with one of these."""
+
+    def labels(self, key: str) -> tuple[IntArray, Sequence[str | None]]:
+        """The value of a label on each node, as a position in the sequence; None stands for nodes without the label."""
+
+    def declaring(self, features: frozenset[str]) -> BoolArray:
+        """Where the node declares all of these features (status.declaredFeatures)."""
+
     def image_size(self, image: str) -> IntArray:
         """Size in bytes of an image (by full name, tag or digest included) where the node holds it, else 0."""
 
@@ -523,11 +544,21 @@ Evictable = Callable[[NodeInfo], Sequence[PodInfo]]
 """The pods of a node that may be evicted, in the order in which they are spared again where there is room."""
 
 
+ObjectName = tuple[type[ApiObject], str, str]
+"""Kind, namespace (empty for cluster-scoped kinds) and name of an object."""
+
+Progress = Status | Collection[ObjectName]
+"""How something has ended, or the objects whose change may end it."""
+
+
 class Handle(Protocol):
     """What a plugin may ask of the engine."""
 
     def rows(self) -> NodeRows:
         """All nodes."""
+
+    def row(self, node_name: str) -> NodeRows:
+        """One node as a set of rows, empty if it is not known."""
 
     def node(self, name: str) -> NodeInfo | None:
         """The node of this name as it is now."""
@@ -572,6 +603,20 @@ class Handle(Protocol):
 
     def preempting(self, uid: str) -> bool:
         """Whether evictions for this pod are still under way, so that it cannot be helped by trying it now."""
+
+    def shared(self, kind: type[T]) -> T:
+        """What the plugins of all profiles share: one value of this type, made without arguments when first asked for."""
+
+    async def bind_volume(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> Status:
+        """Write into a volume which claim it is for; success only if the API says so. It must not have changed meanwhile."""
+
+    async def select_node(self, claim: PersistentVolumeClaim, node_name: str) -> Status:
+        """Write into a claim where its volume is to be provisioned; as `bind_volume`."""
+
+    async def until(self, pod: PodInfo, node_name: str, check: Callable[[], Progress], seconds: float) -> Status | None:
+        """Wait until `check` answers with a status. It is asked at once, and whenever the pod, the node or one of the objects
+        that it has answered instead changes or goes. None after so many seconds.
+        """
 
     async def bind(self, pod: PodInfo, node_name: str, annotations: Mapping[str, str]) -> Status:
         """Write the Binding and return once its outcome is known; Wait if it was not sent and the pod is to be tried again."""

@@ -1,24 +1,28 @@
 """What plugins may ask of the engine: the `Handle` of the framework."""
 
-from collections.abc import Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from scheduler import binding, consulting, eviction
-from scheduler.api import ApiObject
+import numpy as np
+
+from scheduler import binding, consulting, eviction, volume_writes
+from scheduler.api import ApiObject, PersistentVolume, PersistentVolumeClaim
 from scheduler.cache.rows import Rows
-from scheduler.framework import CycleState, Evictable, NodeInfo, NodeRows, PodInfo, Status, Victims
+from scheduler.framework import CycleState, Evictable, NodeInfo, NodeRows, PodInfo, Progress, Status, Victims
 from scheduler.preemption import dry_run
 from scheduler.runtime.promises import PodFilters
 from scheduler.state import State
 from scheduler.tasks import Suspension
 
 A = TypeVar("A", bound=ApiObject)
+T = TypeVar("T")
 
 
 class Host(Protocol):
     """The engine, as far as the handle needs it."""
 
     state: State
+    shared: dict[type, object]
 
     def start(self, coroutine: Coroutine[Suspension[Any], Any, None]) -> None:
         """Run something on the engine's own account, while scheduling goes on."""
@@ -33,6 +37,12 @@ class PluginHandle:
     def rows(self) -> NodeRows:
         """All nodes."""
         return Rows.everything(self._host.state.cache.nodes)
+
+    def row(self, node_name: str) -> NodeRows:
+        """One node as a set of rows."""
+        table = self._host.state.cache.nodes
+        row = table.row_of(node_name)
+        return Rows(table, np.array([] if row is None else [row], np.int64), table)
 
     def node(self, name: str) -> NodeInfo | None:
         """The node of this name."""
@@ -89,6 +99,25 @@ class PluginHandle:
     def preempting(self, uid: str) -> bool:
         """Whether evictions for this pod are under way."""
         return self._host.state.preempting(uid)
+
+    def shared(self, kind: type[T]) -> T:
+        """One value of a type for all plugins."""
+        value = self._host.shared.setdefault(kind, kind())
+        if not isinstance(value, kind):
+            raise TypeError(f"found {type(value).__name__}, allowed: {kind.__name__}")
+        return value
+
+    async def bind_volume(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> Status:
+        """Write whose a volume is."""
+        return await volume_writes.bind_volume(self._host.state, volume, claim)
+
+    async def select_node(self, claim: PersistentVolumeClaim, node_name: str) -> Status:
+        """Write where a claim's volume is wanted."""
+        return await volume_writes.select_node(self._host.state, claim, node_name)
+
+    async def until(self, pod: PodInfo, node_name: str, check: Callable[[], Progress], seconds: float) -> Status | None:
+        """Wait for others."""
+        return await volume_writes.until(self._host.state, pod, node_name, check, seconds)
 
     async def bind(self, pod: PodInfo, node_name: str, annotations: Mapping[str, str]) -> Status:
         """Write the Binding."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from scheduler.api import ApiObject, Kind
+from scheduler.api import ApiObject, ClaimReference, Kind
 from scheduler.framework import Node, PodInfo
 
 
@@ -106,6 +106,12 @@ class Found(Message, frozen=True):
     pod: PodInfo | None
 
 
+class FoundObject(Message, frozen=True):
+    """Answer to `ReadObject`, `BindVolume` and `SelectNode`: the object as the server has it, None if none of this UID exists."""
+
+    object: ApiObject | None
+
+
 class Answered(Message, frozen=True):
     """Answer to `CallExtender`, of whatever HTTP status."""
 
@@ -113,7 +119,7 @@ class Answered(Message, frozen=True):
     body: bytes
 
 
-Outcome = Answered | Done | Refused | Unknown | Withdrawn | Found
+Outcome = Answered | Done | Refused | Unknown | Withdrawn | Found | FoundObject
 
 
 class EffectDone(Message, frozen=True):
@@ -212,6 +218,42 @@ class ClearNomination(Message, frozen=True):
     name: str
 
 
+class BindVolume(Message, frozen=True):
+    """Patch spec.claimRef of a PersistentVolume, which must not have changed since `resource_version`. `by_us` says that the
+    volume was not meant for the claim before, so that the volume controller may undo it.
+    """
+
+    effect_id: int
+    uid: str
+    name: str
+    resource_version: str
+    claim: ClaimReference
+    claim_version: str
+    by_us: bool
+    namespace: str = ""
+
+
+class SelectNode(Message, frozen=True):
+    """Patch a PersistentVolumeClaim, which must not have changed since `resource_version`: provision its volume for this node."""
+
+    effect_id: int
+    uid: str
+    namespace: str
+    name: str
+    resource_version: str
+    node_name: str
+
+
+class ReadObject(Message, frozen=True):
+    """GET one object, to settle an unknown outcome. Answered by `FoundObject`, `Refused` or `Unknown`."""
+
+    effect_id: int
+    kind: Kind
+    uid: str
+    namespace: str
+    name: str
+
+
 class RecordEvent(Message, frozen=True):
     """Record an Event about a pod (events.k8s.io/v1). Fire and forget: dropping one never delays scheduling."""
 
@@ -224,6 +266,8 @@ class RecordEvent(Message, frozen=True):
     note: str
 
 
-ApiCall = Bind | ReadPod | PatchPodStatus | MarkDisrupted | DeletePod | ClearNomination
+PodCall = Bind | ReadPod | PatchPodStatus | MarkDisrupted | DeletePod | ClearNomination
+VolumeCall = BindVolume | SelectNode | ReadObject
+ApiCall = PodCall | VolumeCall
 AwaitedEffect = ApiCall | CallExtender
 Effect = AwaitedEffect | RecordEvent

@@ -2,7 +2,15 @@
 
 from collections.abc import Mapping
 
-from scheduler.messages import Bind, ClearNomination, DeletePod, MarkDisrupted, PatchPodStatus
+from scheduler.messages import (
+    Bind,
+    BindVolume,
+    ClearNomination,
+    DeletePod,
+    MarkDisrupted,
+    PatchPodStatus,
+    SelectNode,
+)
 
 Body = Mapping[str, object]
 
@@ -58,3 +66,26 @@ def nomination_patch(effect: ClearNomination) -> Body:
 def delete_options(effect: DeletePod) -> Body:
     """The v1 DeleteOptions of pods/NAME. A new pod of the same name is left alone."""
     return {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": effect.uid}}
+
+
+def claim_patch(effect: BindVolume) -> Body:
+    """The merge patch of a PersistentVolume as the volume controller itself would bind it (component-helpers, 1.36)."""
+    metadata: dict[str, object] = {"uid": effect.uid, "resourceVersion": effect.resource_version}
+    if effect.by_us:
+        metadata["annotations"] = {"pv.kubernetes.io/bound-by-controller": "yes"}
+    reference = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "namespace": effect.claim.namespace,
+        "name": effect.claim.name,
+        "uid": effect.claim.uid,
+        "resourceVersion": effect.claim_version,
+    }
+    return {"metadata": metadata, "spec": {"claimRef": reference}}
+
+
+def selected_node_patch(effect: SelectNode) -> Body:
+    """The merge patch of a PersistentVolumeClaim that tells provisioners where its volume is wanted."""
+    annotations = {"volume.kubernetes.io/selected-node": effect.node_name}
+    metadata = {"uid": effect.uid, "resourceVersion": effect.resource_version, "annotations": annotations}
+    return {"metadata": metadata}

@@ -32,6 +32,7 @@ from scheduler.queue.nominator import Nominator
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.runtime.profile import ProfileRuntime
 from scheduler.story import Stories
+from scheduler.waits import ChangeWaits
 
 # Stand-ins for a plugin where the scheduler itself refuses a pod, with the events that may cure it.
 NO_NODES = "NoNodes"
@@ -102,6 +103,7 @@ class State:
     unstarted: OrderedDict[str, str] = field(default_factory=OrderedDict)
     patches: dict[int, tuple[str, str]] = field(default_factory=dict)
     permits: Permits = field(default_factory=Permits)
+    waits: ChangeWaits = field(default_factory=ChangeWaits)
     preemptions: dict[str, Preemption] = field(default_factory=dict)
     preparing: set[str] = field(default_factory=set)
     cancelled: list[tuple[str, str]] = field(default_factory=list)
@@ -176,6 +178,7 @@ class State:
         self.nominator.clear(uid)
         self.permits.reject(uid, "the pod is gone")
         placement = self.cache.drop(uid)
+        self.waits.changed(Kind.POD, "", uid)
         unstarted = self.unstarted.pop(uid, None)
         if placement is not None:
             self.holds.release(placement.node_name, self.now)
@@ -213,6 +216,7 @@ class State:
         promised = self.nominator.clear(pod.uid)
         self.permits.reject(pod.uid, f"the pod was bound to {pod.node_name} meanwhile")
         before = self.cache.put(pod)
+        self.waits.changed(Kind.POD, "", pod.uid)
         if before is None:
             self.holds.release(pod.node_name, self.now)
         if pod.phase == "Running" and self.unstarted.pop(pod.uid, None) is not None:
@@ -279,6 +283,7 @@ class State:
         if known is not None and known.node.uid != node.uid:
             self.lose_node(node.name, known.node.uid)
         old = self.cache.put_node(node)
+        self.waits.changed(Kind.NODE, "", node.name)
         self.holds.release(node.name, self.now)
         if old is None:
             self.wake(NODE_ADD, None, node)
@@ -294,6 +299,7 @@ class State:
             return
         self.holds.settle(name)
         old = self.cache.drop_node(name)
+        self.waits.changed(Kind.NODE, "", name)
         if old is not None:
             self.wake(NODE_DELETE, old, None)
 
@@ -308,6 +314,7 @@ class State:
             self.lose_object(known.kind, known.uid, known.namespace, known.name)
             known = None
         self.objects.put(obj)
+        self.waits.changed(obj.kind, obj.namespace, obj.name)
         self.wake(object_event(obj.kind, Action.ADD if known is None else Action.UPDATE_OTHER), known, obj)
 
     def lose_object(self, kind: Kind, uid: str, namespace: str, name: str) -> None:
@@ -316,6 +323,7 @@ class State:
         known = self.objects.named(kind, namespace, name)
         if known is not None and known.uid == uid:
             self.objects.drop(known)
+            self.waits.changed(kind, namespace, name)
             self.wake(object_event(kind, Action.DELETE), known, None)
 
     def _known(self, uid: str) -> PodInfo | None:

@@ -3,10 +3,11 @@
 Nothing here knows asyncio, so an attempt behaves the same live and simulated.
 """
 
-from collections.abc import Coroutine, Generator, Sequence
+from collections.abc import Collection, Coroutine, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from scheduler.api import Kind
 from scheduler.framework import PodInfo, Status
 from scheduler.messages import AwaitedEffect, Outcome
 
@@ -60,3 +61,11 @@ class Together(Suspension[Sequence[Status]]):
 
 class CancelledError(Exception):
     """Raised where a PreBind plugin waits, if the attempt must not go on: the pod is to make room for another."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeWait(Suspension[bool]):
+    """Wait until one of these (kind, namespace, name) changes or goes; false if nothing has until this time."""
+
+    names: Collection[tuple[Kind, str, str]]
+    until: float

@@ -11,6 +11,7 @@ import numpy as np
 from scheduler.cache.columns import IntColumns, InternedColumn, Journal, grown
 from scheduler.cache.images import ImageIndex
 from scheduler.cache.ports import PortIndex
+from scheduler.cache.volumes import VolumeIndex
 from scheduler.framework import CPU, MEMORY, PODS, IntArray, Node, NodeInfo, PodInfo
 from scheduler.matching import Taint
 
@@ -31,7 +32,9 @@ class NodeTable:
         self.cordoned: IntArray = np.zeros(self.capacity, np.int64)
         self.generation: IntArray = np.zeros(self.capacity, np.int64)
         self.taints: InternedColumn[tuple[Taint, ...]] = InternedColumn(self.capacity)
+        self.features: InternedColumn[frozenset[str]] = InternedColumn(self.capacity)
         self.ports = PortIndex()
+        self.volumes = VolumeIndex()
         self.images = ImageIndex()
         self.node_journal = Journal()
         self.usage_journal = Journal()
@@ -110,12 +113,14 @@ class NodeTable:
         info = self.info(row)
         for pod in info.pods.values():
             self.ports.remove(row, pod.spec.host_ports)
+            self.volumes.remove(row, pod)
         self.images.drop(row, info.node.images)
         for columns in (self.allocatable, self.requested, self.nonzero):
             columns.clear_row(row)
         for column in self._labels.values():
             column.set(row, None)
         self.taints.set(row, None)
+        self.features.set(row, None)
         self.cordoned[row] = 0
         self.infos[row] = None
         self._unused.append(row)
@@ -167,6 +172,8 @@ class NodeTable:
         copy.cordoned, copy.generation = self.cordoned[rows], self.generation[rows]
         copy.taints = self.taints.at(rows)
         copy.ports = self.ports.at(rows)
+        copy.volumes = self.volumes.at(rows)
+        copy.features = self.features.at(rows)
         copy.images = self.images.at(rows, self.capacity)
         copy._labels = {key: column.at(rows) for key, column in self._labels.items()}
         copy._unused = []
@@ -179,6 +186,7 @@ class NodeTable:
         info = self._own(row)
         info.pods[pod.uid] = pod
         self.ports.add(row, pod.spec.host_ports)
+        self.volumes.add(row, pod)
         _tally(info, pod, 1)
         return info
 
@@ -186,6 +194,7 @@ class NodeTable:
         info = self._own(row)
         del info.pods[pod.uid]
         self.ports.remove(row, pod.spec.host_ports)
+        self.volumes.remove(row, pod)
         _tally(info, pod, -1)
         return info
 
@@ -229,6 +238,7 @@ class NodeTable:
         for key, column in self._labels.items():
             column.set(row, node.labels.get(key))
         self.taints.set(row, node.taints or None)
+        self.features.set(row, node.declared_features or None)
         self.cordoned[row] = node.unschedulable
         if old is None or old.images != node.images:
             self.images.drop(row, old.images if old else ())
@@ -247,6 +257,7 @@ class NodeTable:
         for column in self._labels.values():
             column.grow(self.capacity)
         self.taints.grow(self.capacity)
+        self.features.grow(self.capacity)
         self.cordoned = grown(self.cordoned, self.capacity)
         self.generation = grown(self.generation, self.capacity)
         self._unused.extend(range(self.capacity - 1, old - 1, -1))

@@ -1,11 +1,12 @@
 """A set of node rows as the rules see it: the `NodeRows` of the framework over a node table."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler.api import Disk
 from scheduler.cache.nodes import NodeTable
 from scheduler.framework import CPU, MEMORY, BoolArray, HostPort, IntArray, NodeInfo
 from scheduler.matching import NodeSelector, NodeSelectorTerm, Operator, Requirement, Toleration, untolerated
@@ -139,6 +140,46 @@ class Rows:
     def port_conflicts(self, ports: tuple[HostPort, ...]) -> BoolArray:
         """Where a host port is taken."""
         return self.take(self.table.ports.conflicts(ports, self.table.capacity))
+
+    def claim_users(self, namespace: str, claim: str) -> IntArray:
+        """Uses of a claim in the cluster with only this row replaced."""
+        key = (namespace, claim)
+        elsewhere = self.cluster.volumes.users(key)
+        total = sum(elsewhere.values())
+        if self.table is self.cluster:
+            return np.full(len(self), total, np.int64)
+        here = self.table.volumes.users(key)
+        counts = np.full(len(self), total, np.int64)
+        for position, row in enumerate(self.index.tolist()):
+            home = self.cluster.row_of(self.table.info(row).name)
+            counts[position] += here.get(row, 0) - (elsewhere.get(home, 0) if home is not None else 0)
+        return counts
+
+    def claims_at(self, position: int) -> Collection[tuple[str, str]]:
+        """The claims in use on a node."""
+        return self.table.volumes.claims_on(int(self.index[position]))
+
+    def disks_at(self, position: int) -> Collection[Disk]:
+        """The in-tree disks in use on a node."""
+        return self.table.volumes.disks_on(int(self.index[position]))
+
+    def volumes_in_use(self) -> IntArray:
+        """Different claims and in-tree disks in use."""
+        return self.take(self.table.volumes.references(self.table.capacity))
+
+    def disk_conflicts(self, disks: Collection[Disk]) -> BoolArray:
+        """Where a disk is taken."""
+        return self.take(self.table.volumes.conflicts(disks, self.table.capacity))
+
+    def labels(self, key: str) -> tuple[IntArray, Sequence[str | None]]:
+        """A label's values, interned."""
+        column = self.table.label(key)
+        return self.take(column.ids), column.values
+
+    def declaring(self, features: frozenset[str]) -> BoolArray:
+        """Where all of these features are declared."""
+        column = self.table.features
+        return column.where(lambda declared: features <= (declared or frozenset()), self.take(column.ids))
 
     def image_size(self, image: str) -> IntArray:
         """Size of an image where it is."""

@@ -1,4 +1,4 @@
-"""Performs the engine's effects on pods: Bindings, reads, evictions, status patches, each at the right moment and in order.
+"""Performs the engine's effects on pods and volumes: Bindings, reads, evictions, patches, each at the right moment and in order.
 
 Bindings, reads and evictions go before patches that only tell. For one pod everything goes in the order in which it was decided,
 one call at a time; a patch that has not been sent when something newer is decided about its pod is not sent at all. Whatever
@@ -18,9 +18,11 @@ from scheduler.live import clock
 from scheduler.live.calls import STRATEGIC_MERGE_PATCH, Call, Flight, Line
 from scheduler.live.client import Response
 from scheduler.live.rights import Right
+from scheduler.live.volume_calls import object_found, volume_call
 from scheduler.messages import (
     ApiCall,
     Bind,
+    BindVolume,
     ClearNomination,
     DeletePod,
     Done,
@@ -29,8 +31,10 @@ from scheduler.messages import (
     MarkDisrupted,
     Outcome,
     PatchPodStatus,
+    ReadObject,
     ReadPod,
     Refused,
+    SelectNode,
     Unknown,
     Withdrawn,
 )
@@ -106,7 +110,7 @@ class Dispatcher:
         """How many effects wait, by kind of call; reads are of Bindings, nearly always."""
         parked = (effect for effects in self._parked.values() for effect in effects)
         waiting = Counter(_kind(effect) for effect in (*self._urgent, *self._patches.values(), *parked))
-        return {kind: waiting[kind] for kind in ("pod_binding", "pod_status_patch", "pod_delete")}
+        return {kind: waiting[kind] for kind in ("pod_binding", "pod_status_patch", "pod_delete", "volume_binding")}
 
     @property
     def in_flight(self) -> int:
@@ -125,7 +129,7 @@ class Dispatcher:
     def abort_writes(self) -> None:
         """Leadership has ended: write nothing more. What may have reached the server has an unknown outcome."""
         for call in list(self._under_way.values()):
-            if not isinstance(call.effect, ReadPod):
+            if not isinstance(call.effect, ReadPod | ReadObject):
                 call.task.cancel()
 
     async def stop(self, within: float) -> None:
@@ -230,6 +234,10 @@ class Dispatcher:
                 return _done(await flight.make(_delete(effect), self._why_not_write))
             case ReadPod():
                 return self._found(effect, await flight.make(_read(effect), _always))
+            case ReadObject():
+                return object_found(effect, await flight.make(volume_call(effect), _always))
+            case BindVolume() | SelectNode():
+                return object_found(effect, await flight.make(volume_call(effect), self._why_not_write))
 
     def _why_not_write(self) -> str | None:
         return None if self._principal.may_write() else NO_LEASE
@@ -263,6 +271,8 @@ def _kind(effect: ApiCall) -> str:
             return "pod_binding"
         case DeletePod():
             return "pod_delete"
+        case BindVolume() | SelectNode() | ReadObject():
+            return "volume_binding"
         case _:
             return "pod_status_patch"
 

@@ -8,6 +8,7 @@ from scheduler.live.errors import NoAnswerError, SetupError
 from scheduler.live.recorder import CREATE as CREATE_EVENT
 from scheduler.live.recorder import PATCH as PATCH_EVENT
 from scheduler.live.rights import Right
+from scheduler.live.volume_calls import PATCH_CLAIM, PATCH_VOLUME
 from scheduler.objects import FOLLOWED
 
 _LIMIT = 10.0
@@ -43,6 +44,9 @@ def needed_rights(namespace: str, election: LeaderElection, kinds: frozenset[Kin
         *(Right(verb, resource, group) for resource, group in followed for verb in ("list", "watch")),
         *(Right(right.verb, right.resource, right.group, namespace) for right in (READ, BIND, PATCH, DELETE)),
     ]
+    if kinds >= {Kind.PERSISTENT_VOLUME, Kind.PERSISTENT_VOLUME_CLAIM}:
+        volumes = (PATCH_VOLUME, PATCH_CLAIM)
+        rights += [Right(verb, right.resource) for right in volumes for verb in ("get", right.verb)]
     if election.leader_elect:
         group, where, name = "coordination.k8s.io", election.resource_namespace, election.resource_name
         rights += [Right("create", "leases", group, where)]

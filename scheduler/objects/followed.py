@@ -46,9 +46,15 @@ class Followed:
     @property
     def path(self) -> str:
         """Where all objects of the kind, in all namespaces, are listed."""
-        return (
-            f"/apis/{self.group}/{self.version}/{self.plural}" if self.group else f"/api/{self.version}/{self.plural}"
-        )
+        return f"{self._root}/{self.plural}"
+
+    def at(self, namespace: str, name: str) -> str:
+        """Where one object is; no namespace for cluster-scoped kinds."""
+        return f"{self._root}{f'/namespaces/{namespace}' if namespace else ''}/{self.plural}/{name}"
+
+    @property
+    def _root(self) -> str:
+        return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
 
 
 _STORAGE = "storage.k8s.io"

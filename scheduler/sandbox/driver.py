@@ -14,6 +14,7 @@ from scheduler.messages import (
     ApiCall,
     AwaitedEffect,
     Bind,
+    BindVolume,
     CallExtender,
     ClearNomination,
     DeletePod,
@@ -22,6 +23,7 @@ from scheduler.messages import (
     EffectDone,
     Fact,
     Found,
+    FoundObject,
     KindStale,
     KindSynced,
     LeadershipGained,
@@ -35,14 +37,24 @@ from scheduler.messages import (
     PatchPodStatus,
     PodGone,
     PodSeen,
+    ReadObject,
     ReadPod,
     RecordEvent,
     Refused,
+    SelectNode,
     Unknown,
     Withdrawn,
 )
 from scheduler.objects import FOLLOWED, NodeDecoder, PodDecoder
-from scheduler.requests import binding_body, delete_options, disruption_patch, nomination_patch, status_patch
+from scheduler.requests import (
+    binding_body,
+    claim_patch,
+    delete_options,
+    disruption_patch,
+    nomination_patch,
+    selected_node_patch,
+    status_patch,
+)
 from scheduler.sandbox.clock import VirtualClock
 from scheduler.sandbox.cluster import Cluster
 from scheduler.sandbox.deletion import parse_delete_options
@@ -52,6 +64,7 @@ from scheduler.sandbox.fields import JsonObject, name_of, namespace_of, object_a
 from scheduler.sandbox.identity import timestamp
 from scheduler.sandbox.watch import Subscription
 
+_MERGE = "application/merge-patch+json"
 _STRATEGIC = "application/strategic-merge-patch+json"
 _UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed"
 _CYCLES = 1000
@@ -88,8 +101,7 @@ class SandboxDriver:
     def start(self) -> None:
         """Lead, list everything, watch from there."""
         self.tell(LeadershipGained())
-        for resource in self._kinds:
-            self.relist(resource)
+        self.relist_all()
 
     def stop(self) -> None:
         """Lose leadership and stop watching; what is known stays as it is."""
@@ -97,6 +109,11 @@ class SandboxDriver:
             watch.close()
         self._watches.clear()
         self.tell(LeadershipLost())
+
+    def relist_all(self) -> None:
+        """List everything that is followed afresh."""
+        for resource in self._kinds:
+            self.relist(resource)
 
     def relist(self, resource: str) -> None:
         """List a resource afresh and hand over the difference by UID, with what vanished meanwhile as gone."""
@@ -279,12 +296,33 @@ class SandboxDriver:
                     self.cluster.delete_with("pods", effect.namespace, effect.name, options)
                 case ReadPod():
                     return self._read(effect)
+                case BindVolume():
+                    return self._patch_object(effect, Kind.PERSISTENT_VOLUME, claim_patch(effect))
+                case SelectNode():
+                    return self._patch_object(effect, Kind.PERSISTENT_VOLUME_CLAIM, selected_node_patch(effect))
+                case ReadObject():
+                    return self._read_object(effect)
         except ApiError as refusal:
             return Refused(refusal.code, refusal.reason, refusal.message)
         return Done()
 
     def _patch(self, effect: PatchPodStatus | MarkDisrupted | ClearNomination, body: Mapping[str, object]) -> None:
         self.cluster.patch("pods", effect.namespace, effect.name, _json(body), _STRATEGIC, subresource="status")
+
+    def _patch_object(self, effect: BindVolume | SelectNode, kind: Kind, patch: object) -> FoundObject:
+        plural = FOLLOWED[kind].plural
+        changed = self.cluster.patch(plural, effect.namespace or None, effect.name, _json(patch), _MERGE)
+        return FoundObject(self._others[kind].decode(msgspec.json.encode(changed)))
+
+    def _read_object(self, effect: ReadObject) -> FoundObject:
+        try:
+            obj = self.cluster.get(FOLLOWED[effect.kind].plural, effect.namespace or None, effect.name)
+        except ApiError as refusal:
+            if refusal.code == 404:
+                return FoundObject(None)
+            raise
+        found = self._others[effect.kind].decode(msgspec.json.encode(obj))
+        return FoundObject(found if found.uid == effect.uid else None)
 
     def _read(self, effect: ReadPod) -> Found:
         try:

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from scheduler.messages import (
     AwaitedEffect,
     Bind,
+    BindVolume,
     CallExtender,
     DeletePod,
     MarkDisrupted,
     Outcome,
     PatchPodStatus,
     ReadPod,
+    SelectNode,
 )
 from scheduler.sandbox.fields import JsonObject
 
@@ -80,6 +82,11 @@ def marking(effect: AwaitedEffect) -> bool:
 def deleting(effect: AwaitedEffect) -> bool:
     """Deletions of pods."""
     return isinstance(effect, DeletePod)
+
+
+def volume_binding(effect: AwaitedEffect) -> bool:
+    """Writes that start the binding of volumes."""
+    return isinstance(effect, BindVolume | SelectNode)
 
 
 @dataclass(slots=True)

@@ -9,8 +9,16 @@ from scheduler.framework import EXTENSION_POINTS, Plugin, QueueSort
 from tests.builders import JsonObject
 from tests.config.files import HEAD, complaints, names, profile, read
 
-FILTERS = ["NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit"]
-SCORES = ["TaintToleration", "NodeAffinity", "NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality"]
+VOLUMES = ["VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"]
+FILTERS = [
+    *("NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit"),
+    *VOLUMES,
+    "NodeDeclaredFeatures",
+]
+SCORES = [
+    *("TaintToleration", "NodeAffinity", "NodeResourcesFit", "VolumeBinding"),
+    *("NodeResourcesBalancedAllocation", "ImageLocality"),
+]
 
 
 def enabled(*plugins: str, **weights: int) -> JsonObject:
@@ -29,10 +37,15 @@ def test_the_defaults_are_kube_schedulers_as_far_as_there_are_the_plugins() -> N
         PluginRef("TaintToleration", 3),
         PluginRef("NodeAffinity", 2),
         PluginRef("NodeResourcesFit", 1),
+        PluginRef("VolumeBinding", 1),
         PluginRef("NodeResourcesBalancedAllocation", 1),
         PluginRef("ImageLocality", 1),
     )
-    assert names(made, "preFilter") == ["NodeAffinity", "NodePorts", "NodeResourcesFit"]
+    assert names(made, "preFilter") == [
+        *("NodeAffinity", "NodePorts", "NodeResourcesFit"),
+        *VOLUMES,
+        "NodeDeclaredFeatures",
+    ]
     assert names(made, "preEnqueue") == ["SchedulingGates", "DefaultPreemption"]
     assert names(made, "postFilter") == ["DefaultPreemption"]
     assert names(made, "queueSort") == ["PrioritySort"]
@@ -175,6 +188,6 @@ def test_the_catalog_names_each_plugin_once() -> None:
 def test_a_plugin_that_comes_later_is_found_at_its_place_among_the_defaults() -> None:
     registry = {**BUILT_IN, "PodTopologySpread": BUILT_IN["TaintToleration"]}
     scores = default(registry).profiles[0].plugins["score"]
-    assert [ref.name for ref in scores] == [*SCORES[:3], "PodTopologySpread", *SCORES[3:]]
+    assert [ref.name for ref in scores] == [*SCORES[:4], "PodTopologySpread", *SCORES[4:]]
     assert PluginRef("PodTopologySpread", 2) in scores
     assert read().profiles[0].plugins["score"] != scores

@@ -299,7 +299,7 @@ async def test_what_is_decided_about_one_pod_is_done_in_that_order_one_call_at_a
         dispatcher.submit(effect)
     await eventually(lambda: api.count("PATCH", STATUS) == 1, "the patch is sent")
     assert dispatcher.in_flight == 1
-    assert dispatcher.queued() == {"pod_binding": 2, "pod_status_patch": 0, "pod_delete": 0}
+    assert dispatcher.queued() == {"pod_binding": 2, "pod_status_patch": 0, "pod_delete": 0, "volume_binding": 0}
     release.set()
     await eventually(lambda: len(engine.ended) == 3, "all have ended")
     assert [method for method, _ in api.requests] == ["PATCH", "GET", "POST"]

@@ -163,8 +163,7 @@ def test_late_doubled_and_overtaking_events_end_where_a_fresh_list_would(data: s
         world.driver.run(data.draw(st.sampled_from([0.0, 0.2, 2.0])))
     world.faults.clear()
     world.run(60.0)
-    for resource in ("pods", "nodes"):
-        world.driver.relist(resource)
+    world.driver.relist_all()
     world.run(60.0)
     world.engine.validate()
     world.at_rest()
