@@ -67,7 +67,7 @@ async def until(
         if isinstance(progress, Status):
             return progress
         names = [(kind.kind, namespace, name) for kind, namespace, name in progress]
-        if not await ChangeWait([*also, *names], end):
+        if not await ChangeWait(frozenset([*also, *names]), end):
             return None
 
 
