@@ -47,6 +47,7 @@ from scheduler.objects import PodDecoder
 
 _SLOTS = 64
 _EVENT_SLOTS = 8
+_READING = len(Kind) + 8  # each kind that is followed holds a connection for its watch; others list and ask
 _EVENTS_KEPT = 20_000
 _ASK_AGAIN = 3.0
 _STATUS_EVERY = 3.0
@@ -76,7 +77,9 @@ class Parts:
         self.registry = CollectorRegistry()
         self.problems = Problems()
         # Three sessions, so that nothing that hangs or crowds holds up the lease.
-        watching, writing, leasing = (HttpTransport(credentials, connections=n) for n in (8, _SLOTS + _EVENT_SLOTS, 2))
+        watching, writing, leasing = (
+            HttpTransport(credentials, connections=n) for n in (_READING, _SLOTS + _EVENT_SLOTS, 2)
+        )
         self.transports = (watching, writing, leasing)
         metrics = Metrics(self.registry)
         observer = Observers(metrics, DecisionLog(clock.now))
