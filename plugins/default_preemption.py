@@ -97,7 +97,6 @@ class DefaultPreemption(PreEnqueue, PostFilter):
         candidates = await self.handle.process_preemption(pod, found)
         if isinstance(candidates, Status):
             return PostFilterResult(error(f"preemption: {candidates.message}"))
-        candidates = {name: victims for name, victims in candidates.items() if self.handle.node(name) is not None}
         if not candidates:
             return PostFilterResult(unschedulable("preemption: no candidate node for preemption"))
         best = min(candidates, key=lambda name: cost(candidates[name]))

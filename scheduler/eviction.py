@@ -66,17 +66,13 @@ async def evict(state: State, pod: PodInfo, node_name: str, victim: PodInfo, plu
         marked = await Perform(
             MarkDisrupted(next(state.effect_ids), victim.uid, victim.namespace, victim.name, message, victim.generation)
         )
-        if _is_gone(marked):
-            return SUCCESS
         if not isinstance(marked, Done):
-            return _failed(victim, marked)
+            return SUCCESS if await _is_gone(state, victim, marked) else _failed(victim, marked)
     deleted = await Perform(DeletePod(next(state.effect_ids), victim.uid, victim.namespace, victim.name))
-    if isinstance(deleted, Unknown) and await _goes(state, victim):
-        deleted = Done()
-    if isinstance(deleted, Done):
+    if isinstance(deleted, Done) or (isinstance(deleted, Unknown) and await _goes(state, victim)):
         _tell(state, victim, note)
         return SUCCESS
-    return SUCCESS if _is_gone(deleted) else _failed(victim, deleted)
+    return SUCCESS if await _is_gone(state, victim, deleted) else _failed(victim, deleted)
 
 
 def renounce(state: State, pod: PodInfo, node_name: str) -> None:
@@ -109,9 +105,15 @@ async def _goes(state: State, victim: PodInfo) -> bool:
     return isinstance(answer, Found) and (answer.pod is None or answer.pod.terminating)
 
 
-def _is_gone(outcome: Outcome) -> bool:
-    """There is no such pod any more, or another one has its name."""
-    return isinstance(outcome, Refused) and outcome.code in (404, 409)
+async def _is_gone(state: State, victim: PodInfo, outcome: Outcome) -> bool:
+    """There is no such pod any more, or another one has its name, whose UID a patch cannot change (422)."""
+    match outcome:
+        case Refused(code=404 | 409):
+            return True
+        case Refused(code=422):
+            return await _goes(state, victim)
+        case _:
+            return False
 
 
 def _failed(victim: PodInfo, outcome: Outcome) -> Status:

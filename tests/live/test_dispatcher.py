@@ -4,7 +4,6 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,12 @@ from kubernetes.client import CoreV1Api
 from scheduler.live.calls import Line
 from scheduler.live.client import HttpTransport
 from scheduler.live.dispatcher import NO_LEASE, Dispatcher
-from scheduler.live.problems import Problems
-from scheduler.live.rights import Right
 from scheduler.messages import (
     Bind,
     Done,
-    EffectDone,
     Found,
     Outcome,
     PatchPodStatus,
-    ReadPod,
     Refused,
     Unknown,
     Withdrawn,
@@ -35,53 +30,11 @@ from tests.controlplane.apiserver import ApiServer
 from tests.controlplane.ports import free_port
 from tests.live.conftest import Connect, connector, kubeconfig_for
 from tests.live.faulty import Fault, FaultyApi, answer, drop, drop_after, hang, hang_after, held_until, serve_faulty
+from tests.live.principal import Engine, create, outcome, stored
 from tests.live.waiting import eventually
 
 BINDING = "/binding"
 STATUS = "/status"
-
-
-class Engine:
-    """In whose name things are done here: notes how they end, and says what a test wants said."""
-
-    def __init__(self) -> None:
-        self.lease = True
-        self.unwanted: dict[str, str] = {}
-        self.ended: dict[int, Outcome] = {}
-        self.doubts: list[Right] = []
-        self.calls: list[tuple[str, str]] = []
-        self.problems = Problems()
-        self._ids = count(1)
-
-    def may_write(self) -> bool:
-        return self.lease
-
-    def withdrawn(self, bind: Bind) -> str | None:
-        return self.unwanted.get(bind.uid)
-
-    def report(self, done: EffectDone) -> None:
-        assert done.effect_id not in self.ended
-        self.ended[done.effect_id] = done.outcome
-
-    def called(self, name: str, result: str, seconds: float) -> None:
-        self.calls.append((name, result))
-
-    def bind(self, pod: JsonObject, node: str, annotations: dict[str, str] | None = None) -> Bind:
-        return Bind(next(self._ids), *identity(pod), node, annotations or {})
-
-    def read(self, pod: JsonObject) -> ReadPod:
-        return ReadPod(next(self._ids), *identity(pod))
-
-    def patch(
-        self, pod: JsonObject, message: str, *, transition: bool = True, nominated: str | None = None
-    ) -> PatchPodStatus:
-        uid, namespace, name = identity(pod)
-        return PatchPodStatus(next(self._ids), uid, namespace, name, "Unschedulable", message, 1, transition, nominated)
-
-
-def identity(pod: JsonObject) -> tuple[str, str, str]:
-    metadata = object_at(pod, "metadata")
-    return text_at(metadata, "uid"), text_at(metadata, "namespace"), text_at(metadata, "name")
 
 
 @pytest.fixture
@@ -112,26 +65,12 @@ def dispatcher(connect: Connect, start: Start) -> Dispatcher:
     return start(connect(), 8)
 
 
-def create(api: FaultyApi, *names: str) -> list[JsonObject]:
-    return [api.cluster.create("pods", pod_json(name)) for name in names]
-
-
-def stored(api: FaultyApi, name: str) -> JsonObject:
-    return api.cluster.get("pods", "default", name)
-
-
 def node_of(api: FaultyApi, name: str) -> str:
     return text_at(object_at(stored(api, name), "spec"), "nodeName")
 
 
 def condition(pod: JsonObject) -> JsonObject:
     return next(c for c in objects_at(object_at(pod, "status"), "conditions") if c["type"] == "PodScheduled")
-
-
-async def outcome(engine: Engine, dispatcher: Dispatcher, effect: Bind | PatchPodStatus | ReadPod) -> Outcome:
-    dispatcher.submit(effect)
-    await eventually(lambda: effect.effect_id in engine.ended, f"{effect} has ended")
-    return engine.ended[effect.effect_id]
 
 
 async def test_a_binding_names_the_uid_and_brings_annotations_to_the_pod(

@@ -1,8 +1,10 @@
 """Kind 7: the more important take the place of others, with as little harm as can be (BR-076, 079 to 081, 083 to 088)."""
 
+from collections.abc import Callable
+
 import pytest
 
-from scheduler.messages import DeletePod, LeadershipLost, MarkDisrupted, Outcome, Refused, Unknown
+from scheduler.messages import AwaitedEffect, DeletePod, LeadershipLost, MarkDisrupted, Outcome, Refused, Unknown
 from scheduler.sandbox.errors import ApiError
 from scheduler.sandbox.faults import CallPlan, Delivery, deleting, marking
 from scheduler.sandbox.kubelet import Pace
@@ -253,9 +255,9 @@ def test_a_delete_whose_answer_is_lost_is_carried_out_all_the_same() -> None:
 
 
 @pytest.mark.parametrize("stage", [marking, deleting], ids=["before it is marked", "before it is deleted"])
-def test_a_victim_that_is_gone_already_is_as_good_as_evicted(stage: object) -> None:
+def test_a_victim_that_is_gone_already_is_as_good_as_evicted(stage: Callable[[AwaitedEffect], bool]) -> None:
     world = full(("v", "2", 0))
-    world.faults.calls(marking if stage is marking else deleting, CallPlan(before=1.0))
+    world.faults.calls(stage, CallPlan(before=1.0))
     world.pod("h", "2", priority=10)
     world.driver.settle()
     world.delete("v")
@@ -264,15 +266,17 @@ def test_a_victim_that_is_gone_already_is_as_good_as_evicted(stage: object) -> N
     assert not world.events("h", "FailedPreemption")
 
 
-def test_a_new_pod_of_a_victims_name_is_left_alone() -> None:
+@pytest.mark.parametrize("stage", [marking, deleting], ids=["before it is marked", "before it is deleted"])
+def test_a_new_pod_of_a_victims_name_is_left_alone(stage: Callable[[AwaitedEffect], bool]) -> None:
     world = full(("v", "2", 0))
-    world.faults.calls(deleting, CallPlan(before=1.0))
+    world.faults.calls(stage, CallPlan(before=1.0))
     world.pod("h", "2", priority=10)
     world.driver.settle()
     world.delete("v")
     fresh = world.pod("v", "2")
     world.run()
     assert world.pod_uid("v") == fresh
+    assert not world.get("v")["metadata"].get("deletionTimestamp")
     assert world.node_of("h") == "n1"
 
 
