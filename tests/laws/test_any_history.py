@@ -1,5 +1,6 @@
 """Whatever happens to a cluster and to the calls: once it is over, all is placed that can be, and nothing is left behind."""
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import settings
@@ -66,10 +67,12 @@ class AnyHistory(RuleBasedStateMachine):
     """Three nodes, a dozen pods, a second scheduler, and everything that can go wrong."""
 
     kubelet = False
+    configuration = default(load_registry())
 
     @initialize(seed=st.integers(0, 3))
     def begin(self, seed: int) -> None:
-        self.world = World(seed=seed, kubelet=self.kubelet)
+        self.world = World(self.configuration, seed=seed, kubelet=self.kubelet)
+        self.prepare()
         self.world.node("n0", cpu="4", labels={"zone": "a"})
         self.world.node("n1", cpu="2")
         self.world.start()
@@ -182,6 +185,7 @@ class AnyHistory(RuleBasedStateMachine):
             return
         world = self.world
         world.faults.clear()
+        self.recover()
         if self.leading:
             for resource in ("pods", "nodes"):
                 world.driver.relist(resource)
@@ -192,10 +196,16 @@ class AnyHistory(RuleBasedStateMachine):
         self._all_that_can_be_placed_is_placed()
         self._nothing_is_left_over()
 
+    def prepare(self) -> None:
+        """What else there is, before anything happens."""
+
+    def recover(self) -> None:
+        """Whatever else may be broken is in order again."""
+
     def _all_that_can_be_placed_is_placed(self) -> None:
         """INV-11: a scheduler without a past would bind nothing either."""
         registry = load_registry()
-        fresh = Engine(default(registry), registry, 0, Observer())
+        fresh = Engine(replace(self.configuration, extenders=()), registry, 0, Observer())
         held = self.world.engine.state.holds.held(self.world.clock.now)
         facts: list[Any] = [LeadershipGained()]
         nodes = [decode_node(obj) for obj in self.world.cluster.list("nodes")[0]]
