@@ -12,7 +12,7 @@ from rich.table import Table
 
 from plugins.registry import RegistryError, load_registry
 from scheduler.cli.files import read_configuration
-from scheduler.config import ConfigError, Configuration, PluginRef, Profile
+from scheduler.config import ConfigError, Configuration, Extender, PluginRef, Profile
 from scheduler.config.merge import Registry
 
 
@@ -84,10 +84,29 @@ def _fields(configuration: Configuration) -> Iterator[tuple[str, str]]:
     yield "clientConnection.kubeconfig", client.kubeconfig or "-"
     yield "clientConnection.qps", f"{client.qps:g}"
     yield "clientConnection.burst", str(client.burst)
+    for extender in configuration.extenders:
+        yield f"extender {extender.name}", _extender(extender)
     yield "parallelism", f"{configuration.parallelism} (without effect: rules work on all nodes at once)"
     yield "enableProfiling", _boolean(configuration.enable_profiling)
     yield "enableContentionProfiling", _boolean(configuration.enable_contention_profiling)
     yield "delayCacheUntilActive", _boolean(configuration.delay_cache_until_active)
+
+
+def _extender(extender: Extender) -> str:
+    """What it is asked, and about which pods."""
+    verbs = {
+        "filter": extender.filter_verb,
+        f"prioritize (weight {extender.weight})": extender.prioritize_verb,
+        "preempt": extender.preempt_verb,
+        "bind": extender.bind_verb,
+    }
+    asked = ", ".join(verb for verb, path in verbs.items() if path) or "nothing"
+    about = (
+        f"pods that want {', '.join(sorted(extender.managed_resources))}" if extender.managed_resources else "all pods"
+    )
+    shown = "names of nodes" if extender.node_cache_capable else "whole nodes"
+    ignorable = ", ignored if it fails" if extender.ignorable else ""
+    return f"{asked}, about {about}; is sent {shown}, within {extender.timeout:g}s{ignorable}"
 
 
 def _boolean(value: bool) -> str:

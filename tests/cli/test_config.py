@@ -94,3 +94,24 @@ def test_plugins_of_ones_own_can_be_named(file: Path, tmp_path: Path, monkeypatc
     assert berth_config("--plugin", "own_policy:Nobody").stderr.startswith(
         "berth: plugin own_policy:Nobody: cannot be "
     )
+
+
+def test_extenders_are_shown_in_the_order_in_which_they_are_called(file: Path) -> None:
+    file.write_text(
+        HEAD
+        + """
+extenders:
+- {urlPrefix: "http://spare", filterVerb: f, ignorable: true, httpTimeout: 2s}
+- urlPrefix: "http://gpu"
+  prioritizeVerb: p
+  weight: 3
+  bindVerb: b
+  nodeCacheCapable: true
+  managedResources: [{name: example.com/gpu, ignoredByScheduler: true}]
+"""
+    )
+    shown = " ".join(berth_config(file).stdout.split())
+    gpu = "prioritize (weight 3), bind, about pods that want example.com/gpu; is sent names of nodes, within 5s"
+    spare = "filter, about all pods; is sent whole nodes, within 2s, ignored if it fails"
+    assert shown.index(gpu) < shown.index(spare)
+    assert "ignored_resources: - example.com/gpu" in shown or "ignoredResources: - example.com/gpu" in shown

@@ -110,5 +110,5 @@ class ManagedHistory(ExtendedHistory):
 
 TestExtendedHistory = ExtendedHistory.TestCase
 TestManagedHistory = ManagedHistory.TestCase
-TestExtendedHistory.settings = settings(max_examples=400, stateful_step_count=40)
-TestManagedHistory.settings = settings(max_examples=400, stateful_step_count=40)
+TestExtendedHistory.settings = settings(max_examples=30, stateful_step_count=40)
+TestManagedHistory.settings = settings(max_examples=30, stateful_step_count=40)

@@ -81,6 +81,25 @@ def test_an_answer_that_never_comes_is_settled_by_reading_the_pod() -> None:
     assert stage.events("p", "FailedScheduling") == []
 
 
+def test_an_extender_that_annotates_the_pod_before_it_binds_it_causes_no_second_attempt() -> None:
+    """BR-017."""
+    extender = Binder({})
+    stage = stage_with(extender)
+    bind = extender.bind
+
+    def annotate_and_bind(body: JsonObject) -> object:
+        stage.change_pod(body["PodName"], {"metadata": {"annotations": {"x.example/card": "3"}}})
+        return bind(body)
+
+    extender.bind = annotate_and_bind
+    stage.faults.calls(extending, CallPlan(after=1.0))
+    stage.pod("p", "1")
+    stage.start().run()
+    assert len(extender.bodies("bind")) == 1
+    assert len(stage.events("p", "Scheduled")) == 1
+    assert stage.events("p", "FailedScheduling") == []
+
+
 def test_a_binding_that_failed_gives_the_room_back_and_is_tried_again() -> None:
     extender = ScriptedExtender(bind=lambda body: {"Error": "no card left"})
     stage = stage_with(extender)
