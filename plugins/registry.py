@@ -7,6 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 from plugins.default_binder import DefaultBinder
 from plugins.default_preemption import DefaultPreemption
 from plugins.image_locality import ImageLocality
+from plugins.inter_pod_affinity import InterPodAffinity
 from plugins.node_affinity import NodeAffinity
 from plugins.node_declared_features import NodeDeclaredFeatures
 from plugins.node_name import NodeName
@@ -15,6 +16,7 @@ from plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllo
 from plugins.node_resources_fit import NodeResourcesFit
 from plugins.node_unschedulable import NodeUnschedulable
 from plugins.node_volume_limits import NodeVolumeLimits
+from plugins.pod_topology_spread import PodTopologySpread
 from plugins.priority_sort import PrioritySort
 from plugins.scheduling_gates import SchedulingGates
 from plugins.taint_toleration import TaintToleration
@@ -29,6 +31,7 @@ BUILT_IN: Mapping[str, type[Plugin]] = {
     "DefaultBinder": DefaultBinder,
     "DefaultPreemption": DefaultPreemption,
     "ImageLocality": ImageLocality,
+    "InterPodAffinity": InterPodAffinity,
     "NodeAffinity": NodeAffinity,
     "NodeDeclaredFeatures": NodeDeclaredFeatures,
     "NodeName": NodeName,
@@ -37,6 +40,7 @@ BUILT_IN: Mapping[str, type[Plugin]] = {
     "NodeResourcesFit": NodeResourcesFit,
     "NodeUnschedulable": NodeUnschedulable,
     "NodeVolumeLimits": NodeVolumeLimits,
+    "PodTopologySpread": PodTopologySpread,
     "PrioritySort": PrioritySort,
     "SchedulingGates": SchedulingGates,
     "TaintToleration": TaintToleration,

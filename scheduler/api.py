@@ -27,6 +27,10 @@ class Kind(StrEnum):
     CSI_DRIVER = "CSIDriver"
     CSI_STORAGE_CAPACITY = "CSIStorageCapacity"
     VOLUME_ATTACHMENT = "VolumeAttachment"
+    SERVICE = "Service"
+    REPLICATION_CONTROLLER = "ReplicationController"
+    REPLICA_SET = "ReplicaSet"
+    STATEFUL_SET = "StatefulSet"
 
 
 class ApiObject(msgspec.Struct, frozen=True, gc=False, eq=False):
@@ -208,3 +212,35 @@ class VolumeAttachment(ApiObject, frozen=True, gc=False, eq=False):
     attacher: str
     node_name: str
     volume_name: str
+
+
+class Service(ApiObject, frozen=True, gc=False, eq=False):
+    """A v1 Service. Without a selector it stands for no pods."""
+
+    kind: ClassVar[Kind] = Kind.SERVICE
+
+    selector: Labels | None
+
+
+class ReplicationController(ApiObject, frozen=True, gc=False, eq=False):
+    """A v1 ReplicationController."""
+
+    kind: ClassVar[Kind] = Kind.REPLICATION_CONTROLLER
+
+    selector: Labels | None
+
+
+class ReplicaSet(ApiObject, frozen=True, gc=False, eq=False):
+    """An apps/v1 ReplicaSet."""
+
+    kind: ClassVar[Kind] = Kind.REPLICA_SET
+
+    selector: LabelSelector | None
+
+
+class StatefulSet(ApiObject, frozen=True, gc=False, eq=False):
+    """An apps/v1 StatefulSet."""
+
+    kind: ClassVar[Kind] = Kind.STATEFUL_SET
+
+    selector: LabelSelector | None

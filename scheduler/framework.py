@@ -20,9 +20,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.api import ApiObject, Disk, PersistentVolume, PersistentVolumeClaim
+from scheduler.api import ApiObject, Disk, Kind, PersistentVolume, PersistentVolumeClaim
 from scheduler.matching import (
     Labels,
+    LabelSelector,
     NodeSelector,
     NodeSelectorTerm,
     Requirement,
@@ -99,6 +100,49 @@ PodVolume = ClaimVolume | EphemeralVolume | CsiVolume | Disk
 """The volumes that scheduling looks at; secrets, tokens, empty directories and the like are left out."""
 
 
+class PodAffinityTerm(msgspec.Struct, frozen=True, gc=False):
+    """A pod's term about other pods in a topology domain (core/v1 PodAffinityTerm).
+
+    It is about pods in `namespaces`, in those whose labels `namespace_selector` matches (None: in no more), and with
+    `own_namespace` in the pod's own. A selector that is None matches no pod.
+    """
+
+    topology_key: str
+    selector: LabelSelector | None
+    namespaces: frozenset[str]
+    namespace_selector: LabelSelector | None
+    own_namespace: bool
+
+
+class PreferredPodTerm(msgspec.Struct, frozen=True, gc=False):
+    """A term with the weight (1 to 100) it adds, or for anti-affinity takes away."""
+
+    weight: int
+    term: PodAffinityTerm
+
+
+class TermKind(Enum):
+    """The four lists of terms that a pod may have about other pods."""
+
+    REQUIRED_AFFINITY = "podAffinity.required"
+    REQUIRED_ANTI_AFFINITY = "podAntiAffinity.required"
+    PREFERRED_AFFINITY = "podAffinity.preferred"
+    PREFERRED_ANTI_AFFINITY = "podAntiAffinity.preferred"
+
+
+class SpreadConstraint(msgspec.Struct, frozen=True, gc=False):
+    """A topology spread constraint (core/v1 TopologySpreadConstraint), hard (DoNotSchedule) or not (ScheduleAnyway)."""
+
+    topology_key: str
+    max_skew: int
+    hard: bool
+    selector: LabelSelector | None
+    min_domains: int = 1
+    honor_affinity: bool = True
+    honor_taints: bool = False
+    match_label_keys: tuple[str, ...] = ()
+
+
 class PodSpec(msgspec.Struct, frozen=True, weakref=True):
     """What scheduling reads of a pod's spec, compiled once and shared by all pods that say the same."""
 
@@ -116,6 +160,30 @@ class PodSpec(msgspec.Struct, frozen=True, weakref=True):
     scheduling_gates: tuple[str, ...]
     volumes: tuple[PodVolume, ...] = ()
     required_features: frozenset[str] = frozenset()
+    pod_affinity: tuple[PodAffinityTerm, ...] = ()
+    pod_anti_affinity: tuple[PodAffinityTerm, ...] = ()
+    preferred_pod_affinity: tuple[PreferredPodTerm, ...] = ()
+    preferred_pod_anti_affinity: tuple[PreferredPodTerm, ...] = ()
+    spread: tuple[SpreadConstraint, ...] = ()
+
+    def pod_terms(self, kind: TermKind) -> Iterable[tuple[PodAffinityTerm, int]]:
+        """The terms of a kind with their weights; required ones weigh 1."""
+        match kind:
+            case TermKind.REQUIRED_AFFINITY:
+                return [(term, 1) for term in self.pod_affinity]
+            case TermKind.REQUIRED_ANTI_AFFINITY:
+                return [(term, 1) for term in self.pod_anti_affinity]
+            case TermKind.PREFERRED_AFFINITY:
+                return [(preferred.term, preferred.weight) for preferred in self.preferred_pod_affinity]
+            case TermKind.PREFERRED_ANTI_AFFINITY:
+                return [(preferred.term, preferred.weight) for preferred in self.preferred_pod_anti_affinity]
+
+
+class Controller(msgspec.Struct, frozen=True, gc=False):
+    """The ReplicationController, ReplicaSet or StatefulSet that made a pod."""
+
+    kind: Kind
+    name: str
 
 
 class PodTemplate(msgspec.Struct, frozen=True, weakref=True, eq=False):
@@ -127,6 +195,7 @@ class PodTemplate(msgspec.Struct, frozen=True, weakref=True, eq=False):
     namespace: str
     labels: Labels
     spec: PodSpec
+    controller: Controller | None = None
 
 
 class PodCondition(msgspec.Struct, frozen=True, gc=False):
@@ -251,6 +320,22 @@ class NodeInfo:
         return self.node.allocatable.get(resource, 0) - self.requested.get(resource, 0)
 
 
+class PodCount(ABC):
+    """What to count of the pods on each node, assumed ones among them. The cache keeps the counts up to date as pods come and go.
+
+    Equal values share one column, so that subclasses are frozen dataclasses. `namespaces` and `carrying` say which pods
+    may count at all, so that the others need not be looked at.
+    """
+
+    namespaces: frozenset[str] | None = None
+    carrying: TermKind | None = None
+    terminating: bool = True
+
+    @abstractmethod
+    def of(self, template: PodTemplate) -> int:
+        """What a pod of this template adds. Pods that are being deleted add nothing unless `terminating`."""
+
+
 class NodeRows(Protocol):
     """A set of nodes seen as columns: every answer is an array aligned with the set, in its order.
 
@@ -296,6 +381,18 @@ class NodeRows(Protocol):
 
     def untolerated(self, tolerations: tuple[Toleration, ...], effects: frozenset[str]) -> IntArray:
         """How many taints of these effects none of the tolerations tolerates."""
+
+    def label_ids(self, key: str) -> IntArray:
+        """A number for the value of a label, the same for equal values; 0 where the label is missing."""
+
+    def pods_counted(self, count: PodCount) -> IntArray:
+        """The count of each node."""
+
+    def pods_more(self, count: PodCount) -> IntArray | None:
+        """For hypothetical rows, how much more each has than the same node has in the cluster; None for real ones.
+
+        Each hypothetical row is a world of its own: the cluster with this one node replaced.
+        """
 
     def port_conflicts(self, ports: tuple[HostPort, ...]) -> BoolArray:
         """Where one of these host ports is taken (same protocol and port, and same IP or a wildcard on either side)."""
@@ -483,6 +580,10 @@ class EventResource(StrEnum):
     CSI_DRIVER = "CSIDriver"
     CSI_STORAGE_CAPACITY = "CSIStorageCapacity"
     VOLUME_ATTACHMENT = "VolumeAttachment"
+    SERVICE = "Service"
+    REPLICATION_CONTROLLER = "ReplicationController"
+    REPLICA_SET = "ReplicaSet"
+    STATEFUL_SET = "StatefulSet"
     ANY = "*"
 
 
@@ -568,6 +669,9 @@ class Handle(Protocol):
 
     def all(self, kind: type[A]) -> Collection[A]:
         """All objects of a kind, which must be among the plugin's `needs`."""
+
+    def topology_keys(self, kind: TermKind) -> Collection[str]:
+        """The topology keys in terms of a kind that pods on nodes have."""
 
     def allow(self, uid: str, plugin: str) -> bool:
         """Let a pod that waits on Permit go on, in the name of one plugin; False if it does not wait."""

@@ -8,7 +8,7 @@ import numpy as np
 from scheduler import binding, consulting, eviction, volume_writes
 from scheduler.api import ApiObject, PersistentVolume, PersistentVolumeClaim
 from scheduler.cache.rows import Rows
-from scheduler.framework import CycleState, Evictable, NodeInfo, NodeRows, PodInfo, Progress, Status, Victims
+from scheduler.framework import CycleState, Evictable, NodeInfo, NodeRows, PodInfo, Progress, Status, TermKind, Victims
 from scheduler.preemption import dry_run
 from scheduler.runtime.promises import PodFilters
 from scheduler.state import State
@@ -55,6 +55,10 @@ class PluginHandle:
     def all(self, kind: type[A]) -> Collection[A]:
         """All objects of a kind."""
         return self._host.state.objects.all(kind)
+
+    def topology_keys(self, kind: TermKind) -> Collection[str]:
+        """The topology keys in terms of a kind that pods on nodes have."""
+        return self._host.state.cache.nodes.counts.topology_keys(kind)
 
     def allow(self, uid: str, plugin: str) -> bool:
         """Let a waiting pod go on."""

@@ -13,6 +13,7 @@ seen on another node than assumed moves there. Pods on nodes that are not known 
 from dataclasses import dataclass
 
 from scheduler.cache.columns import INT64_MAX
+from scheduler.cache.counts import PodCounts
 from scheduler.cache.nodes import NodeTable
 from scheduler.framework import Node, PodInfo
 
@@ -138,6 +139,10 @@ class Cache:
             info = self.nodes.info(row)
             counted |= dict.fromkeys(info.pods, info.name)
             self._validate_sums(row)
+        rows = self.nodes.live().tolist()
+        counts = self.nodes.counts
+        assert isinstance(counts, PodCounts), "the nodes of the cluster are hypothetical"
+        counts.validate((row, pod) for row in rows for pod in self.nodes.info(row).pods.values())
         for name, pods in self._nodeless.items():
             assert pods, f"an empty list of pods is kept for the unknown node {name}"
             assert self.nodes.row_of(name) is None, f"pods of the known node {name} are kept as nodeless"

@@ -9,9 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from scheduler.cache.columns import IntColumns, InternedColumn, Journal, grown
+from scheduler.cache.counts import PodCounts
 from scheduler.cache.images import ImageIndex
 from scheduler.cache.ports import PortIndex
 from scheduler.cache.volumes import VolumeIndex
+from scheduler.cache.what_if_counts import WhatIfCounts
 from scheduler.framework import CPU, MEMORY, PODS, IntArray, Node, NodeInfo, PodInfo
 from scheduler.matching import Taint
 
@@ -36,6 +38,7 @@ class NodeTable:
         self.ports = PortIndex()
         self.volumes = VolumeIndex()
         self.images = ImageIndex()
+        self.counts: PodCounts | WhatIfCounts = PodCounts(self.capacity)
         self.node_journal = Journal()
         self.usage_journal = Journal()
         self._labels: dict[str, InternedColumn[str]] = {}
@@ -114,6 +117,7 @@ class NodeTable:
         for pod in info.pods.values():
             self.ports.remove(row, pod.spec.host_ports)
             self.volumes.remove(row, pod)
+            self.counts.remove(row, pod)
         self.images.drop(row, info.node.images)
         for columns in (self.allocatable, self.requested, self.nonzero):
             columns.clear_row(row)
@@ -175,6 +179,7 @@ class NodeTable:
         copy.volumes = self.volumes.at(rows)
         copy.features = self.features.at(rows)
         copy.images = self.images.at(rows, self.capacity)
+        copy.counts = WhatIfCounts(self.counts, rows)
         copy._labels = {key: column.at(rows) for key, column in self._labels.items()}
         copy._unused = []
         return copy
@@ -187,6 +192,7 @@ class NodeTable:
         info.pods[pod.uid] = pod
         self.ports.add(row, pod.spec.host_ports)
         self.volumes.add(row, pod)
+        self.counts.add(row, pod)
         _tally(info, pod, 1)
         return info
 
@@ -195,6 +201,7 @@ class NodeTable:
         del info.pods[pod.uid]
         self.ports.remove(row, pod.spec.host_ports)
         self.volumes.remove(row, pod)
+        self.counts.remove(row, pod)
         _tally(info, pod, -1)
         return info
 
@@ -258,6 +265,7 @@ class NodeTable:
             column.grow(self.capacity)
         self.taints.grow(self.capacity)
         self.features.grow(self.capacity)
+        self.counts.grow(self.capacity)
         self.cordoned = grown(self.cordoned, self.capacity)
         self.generation = grown(self.generation, self.capacity)
         self._unused.extend(range(self.capacity - 1, old - 1, -1))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from scheduler.api import Disk
 from scheduler.cache.nodes import NodeTable
-from scheduler.framework import CPU, MEMORY, BoolArray, HostPort, IntArray, NodeInfo
+from scheduler.framework import CPU, MEMORY, BoolArray, HostPort, IntArray, NodeInfo, PodCount
 from scheduler.matching import NodeSelector, NodeSelectorTerm, Operator, Requirement, Toleration, untolerated
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -136,6 +136,25 @@ class Rows:
             len(column.values),
         )
         return counts[self.take(column.ids)]
+
+    def label_ids(self, key: str) -> IntArray:
+        """A number for the value of a label; 0 where it is missing."""
+        return self._in_cluster(self.cluster.label(key).ids)
+
+    def pods_counted(self, count: PodCount) -> IntArray:
+        """The count of each node."""
+        return self.take(self.table.counts.column(count))
+
+    def pods_more(self, count: PodCount) -> IntArray | None:
+        """How much more each hypothetical row has than its node in the cluster."""
+        more = self.table.counts.more(count)
+        return None if more is None else self.take(more)
+
+    def _in_cluster(self, column: NDArray[Scalar]) -> NDArray[Scalar]:
+        """The entries of a column of the whole cluster that belong to the nodes of this set."""
+        if self.table is self.cluster:
+            return self.take(column)
+        return column[[self.cluster.known_row(name) for name in self.names()]]
 
     def port_conflicts(self, ports: tuple[HostPort, ...]) -> BoolArray:
         """Where a host port is taken."""

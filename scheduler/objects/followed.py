@@ -9,6 +9,7 @@ import msgspec
 from scheduler.api import ApiObject, Kind
 from scheduler.objects.budgets import budgets
 from scheduler.objects.namespaces import namespaces
+from scheduler.objects.owners import replica_sets, replication_controllers, services, stateful_sets
 from scheduler.objects.storage import (
     csi_drivers,
     csi_nodes,
@@ -69,4 +70,8 @@ FOLLOWED: Mapping[Kind, Followed] = {
     Kind.CSI_DRIVER: Followed(_STORAGE, "v1", "csidrivers", csi_drivers),
     Kind.CSI_STORAGE_CAPACITY: Followed(_STORAGE, "v1", "csistoragecapacities", csi_storage_capacities),
     Kind.VOLUME_ATTACHMENT: Followed(_STORAGE, "v1", "volumeattachments", volume_attachments),
+    Kind.SERVICE: Followed("", "v1", "services", services),
+    Kind.REPLICATION_CONTROLLER: Followed("", "v1", "replicationcontrollers", replication_controllers),
+    Kind.REPLICA_SET: Followed("apps", "v1", "replicasets", replica_sets),
+    Kind.STATEFUL_SET: Followed("apps", "v1", "statefulsets", stateful_sets),
 }

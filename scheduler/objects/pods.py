@@ -18,6 +18,7 @@ from scheduler.framework import (
 from scheduler.matching import NodeSelector, Operator, Requirement, Toleration
 from scheduler.objects import wire
 from scheduler.objects.manifests import NO_MANIFESTS, Manifests, manifest
+from scheduler.objects.pod_terms import controller_of, preferred_terms, required_terms, spread_constraints
 from scheduler.objects.requests import UnreadableError, is_sidecar, names_of, pod_requests, pod_usage
 from scheduler.objects.selectors import term
 from scheduler.objects.stream import WatchEvent, bookmark_version, decode_status, split_event, split_list
@@ -115,12 +116,14 @@ class PodDecoder:
     def _template(self, meta: wire.ObjectMeta, spec: wire.PodSpec, encoded: bytes) -> PodTemplate:
         # The claims of ephemeral volumes are the pod's own.
         owner = meta.uid if any(volume.ephemeral is not None for volume in spec.volumes or ()) else ""
-        key = (meta.namespace, self._encode(meta.labels), encoded, owner)
+        controller = controller_of(meta.owner_references)
+        key = (meta.namespace, self._encode((meta.labels, controller)), encoded, owner)
         template = self._templates.get(key)
         if template is None:
             self._signatures += 1
             labels = {intern(k): v for k, v in (meta.labels or {}).items()}
-            template = PodTemplate(self._signatures, intern(meta.namespace), labels, self._spec(spec, encoded))
+            compiled = self._spec(spec, encoded)
+            template = PodTemplate(self._signatures, intern(meta.namespace), labels, compiled, controller)
             self._templates[key] = template
         return template
 
@@ -145,6 +148,7 @@ def compile_spec(spec: wire.PodSpec) -> PodSpec:
     required = affinity.required.node_selector_terms if affinity and affinity.required else None
     volumes = [volume.image.reference for volume in spec.volumes or () if volume.image and volume.image.reference]
     path = "spec.affinity.nodeAffinity"
+    pods, anti = (spec.affinity.pod_affinity, spec.affinity.pod_anti_affinity) if spec.affinity else (None, None)
     return PodSpec(
         scheduler_name=spec.scheduler_name or _DEFAULT_SCHEDULER,
         priority=spec.priority,
@@ -167,6 +171,11 @@ def compile_spec(spec: wire.PodSpec) -> PodSpec:
         scheduling_gates=tuple(gate.name for gate in spec.scheduling_gates or ()),
         volumes=pod_volumes(spec.volumes or ()),
         required_features=required_features(spec),
+        pod_affinity=required_terms(pods, "spec.affinity.podAffinity"),
+        pod_anti_affinity=required_terms(anti, "spec.affinity.podAntiAffinity"),
+        preferred_pod_affinity=preferred_terms(pods, "spec.affinity.podAffinity"),
+        preferred_pod_anti_affinity=preferred_terms(anti, "spec.affinity.podAntiAffinity"),
+        spread=spread_constraints(spec.topology_spread_constraints or ()),
     )
 
 

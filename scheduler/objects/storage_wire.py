@@ -5,19 +5,6 @@ import msgspec
 from scheduler.objects.wire import Disks, LabelSelector, NodeSelector, ObjectMeta, Quantities, Wire
 
 
-class Owner(Wire):
-    """metadata.ownerReferences[]."""
-
-    uid: str = ""
-    controller: bool | None = None
-
-
-class OwnedMeta(ObjectMeta):
-    """metadata of what may belong to a pod."""
-
-    owner_references: list[Owner] | None = None
-
-
 class Reference(Wire):
     """spec.claimRef."""
 
@@ -87,7 +74,7 @@ class PersistentVolumeClaimSpec(Wire):
 class PersistentVolumeClaim(Wire):
     """A v1 PersistentVolumeClaim."""
 
-    metadata: OwnedMeta = msgspec.field(default_factory=OwnedMeta)
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: PersistentVolumeClaimSpec = msgspec.field(default_factory=PersistentVolumeClaimSpec)
     status: Phase = msgspec.field(default_factory=Phase)
 

@@ -12,6 +12,16 @@ class Wire(msgspec.Struct, rename="camel", gc=False, omit_defaults=True):
     """Base of all: camel case, defaults left out again when a value is encoded to tell it apart from others."""
 
 
+class OwnerReference(Wire):
+    """metadata.ownerReferences[]."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool = False
+
+
 class ObjectMeta(Wire):
     """metadata."""
 
@@ -24,6 +34,7 @@ class ObjectMeta(Wire):
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
     generation: int = 0
+    owner_references: list[OwnerReference] | None = None
 
 
 class ResourceRequirements(Wire):
@@ -94,10 +105,59 @@ class NodeAffinity(Wire):
     )
 
 
+class LabelSelector(Wire):
+    """A metav1.LabelSelector."""
+
+    match_labels: dict[str, str] | None = None
+    match_expressions: list[Requirement] | None = None
+
+
+class PodAffinityTerm(Wire):
+    """A term about other pods. What matchLabelKeys add is in the selector already: the API server puts it there."""
+
+    topology_key: str = ""
+    label_selector: LabelSelector | None = None
+    namespaces: list[str] | None = None
+    namespace_selector: LabelSelector | None = None
+
+
+class PreferredPodTerm(Wire):
+    """preferredDuringSchedulingIgnoredDuringExecution[] of a pod affinity."""
+
+    weight: int
+    pod_affinity_term: PodAffinityTerm
+
+
+class PodAffinity(Wire):
+    """affinity.podAffinity and affinity.podAntiAffinity."""
+
+    required: list[PodAffinityTerm] | None = msgspec.field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    preferred: list[PreferredPodTerm] | None = msgspec.field(
+        default=None, name="preferredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
 class Affinity(Wire):
     """affinity."""
 
     node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class SpreadConstraint(Wire):
+    """topologySpreadConstraints[]."""
+
+    topology_key: str = ""
+    max_skew: int = 1
+    when_unsatisfiable: str = ""
+    label_selector: LabelSelector | None = None
+    min_domains: int | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
+    match_label_keys: list[str] | None = None
 
 
 class Toleration(Wire):
@@ -229,6 +289,7 @@ class PodSpec(Wire):
     volumes: list[Volume] | None = None
     host_network: bool = False
     host_users: bool | None = None
+    topology_spread_constraints: list[SpreadConstraint] | None = None
 
 
 class Condition(Wire):
@@ -309,13 +370,6 @@ class Node(Wire):
     status: NodeStatus = msgspec.field(default_factory=NodeStatus)
 
 
-class LabelSelector(Wire):
-    """A metav1.LabelSelector."""
-
-    match_labels: dict[str, str] | None = None
-    match_expressions: list[Requirement] | None = None
-
-
 class Namespace(Wire):
     """A v1 Namespace."""
 
@@ -341,6 +395,32 @@ class PodDisruptionBudget(Wire):
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
     spec: PodDisruptionBudgetSpec = msgspec.field(default_factory=PodDisruptionBudgetSpec)
     status: PodDisruptionBudgetStatus = msgspec.field(default_factory=PodDisruptionBudgetStatus)
+
+
+class LabelsSpec(Wire):
+    """The spec of a Service or a ReplicationController."""
+
+    selector: dict[str, str] | None = None
+
+
+class Selecting(Wire):
+    """A v1 Service or ReplicationController."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+    spec: LabelsSpec = msgspec.field(default_factory=LabelsSpec)
+
+
+class SelectorSpec(Wire):
+    """The spec of a ReplicaSet or a StatefulSet."""
+
+    selector: LabelSelector | None = None
+
+
+class SelectingByTerms(Wire):
+    """An apps/v1 ReplicaSet or StatefulSet."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+    spec: SelectorSpec = msgspec.field(default_factory=SelectorSpec)
 
 
 class ListMeta(Wire):
