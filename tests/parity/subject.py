@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from plugins.registry import BUILT_IN
-from scheduler.api import Kind
+from scheduler.api import ApiObject, Kind
 from scheduler.cache.rows import Rows
 from scheduler.config import Configuration
 from scheduler.engine import Engine
 from scheduler.framework import CycleState, Node, PodInfo, Status
-from scheduler.messages import Bind, Fact, KindSynced, LeadershipGained, NodeSeen, PatchPodStatus, PodSeen
+from scheduler.messages import Bind, Fact, KindSynced, LeadershipGained, NodeSeen, ObjectSeen, PatchPodStatus, PodSeen
 from scheduler.observer import Observer
 from scheduler.runtime.filters import NodeVerdicts
 from tests.parity.oracle import Scores
@@ -24,10 +24,17 @@ class Answer:
     decision: str
 
 
-def answer(configuration: Configuration, nodes: Sequence[Node], bound: Sequence[PodInfo], pod: PodInfo) -> Answer:
+def answer(
+    configuration: Configuration,
+    nodes: Sequence[Node],
+    bound: Sequence[PodInfo],
+    pod: PodInfo,
+    others: Sequence[ApiObject] = (),
+) -> Answer:
     """One attempt on this cluster."""
     engine = Engine(configuration, BUILT_IN, 0, Observer())
-    facts: list[Fact] = [LeadershipGained(), *map(NodeSeen, nodes), *map(PodSeen, bound), PodSeen(pod)]
+    facts: list[Fact] = [LeadershipGained(), *map(NodeSeen, nodes), *map(ObjectSeen, others), *map(PodSeen, bound)]
+    facts.append(PodSeen(pod))
     for fact in [*facts, *map(KindSynced, Kind)]:
         engine.handle(fact, 0.0)
     feasible, scores = _rows(engine, pod)

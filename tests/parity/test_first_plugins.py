@@ -7,12 +7,14 @@ import yaml
 from kubernetes.client import CoreV1Api
 
 from plugins.registry import BUILT_IN
+from scheduler.api import Kind
 from scheduler.config import load
-from scheduler.objects import NodeDecoder, PodDecoder
+from scheduler.objects import FOLLOWED, NodeDecoder, PodDecoder
 from tests.builders import JsonObject
 from tests.controlplane.apiserver import ApiServer
 from tests.controlplane.components import kube_scheduler
 from tests.parity import oracle
+from tests.parity.neighbours import Neighbours
 from tests.parity.subject import Answer, answer
 from tests.parity.worlds import FPGA, GPU, World
 
@@ -21,6 +23,7 @@ pytestmark = pytest.mark.controlplane("kube-scheduler")
 NODES = 24
 PODS = 40
 NODES_OF, PODS_OF = NodeDecoder(), PodDecoder()
+NAMESPACES = FOLLOWED[Kind.NAMESPACE].decoder()
 
 
 def fit(kind: str, **more: object) -> JsonObject:
@@ -58,8 +61,18 @@ CONFIGURATIONS: dict[str, list[JsonObject]] = {
 
 @pytest.mark.parametrize(("seed", "name"), list(enumerate(CONFIGURATIONS)))
 def test_the_same_nodes_scores_and_messages(private_apiserver: ApiServer, seed: int, name: str) -> None:
+    compare(private_apiserver, World(seed), name)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_same_for_pods_that_mind_each_other(private_apiserver: ApiServer, seed: int) -> None:
+    compare(private_apiserver, Neighbours(seed), "defaults")
+
+
+def compare(private_apiserver: ApiServer, world: World, name: str) -> None:
     core = CoreV1Api(private_apiserver.admin)
-    world = World(seed)
+    core.create_namespace({"metadata": {"name": "other"}})
+    others, _, _ = NAMESPACES.decode_list(core.list_namespace(_preload_content=False).data)
     for node in world.nodes(NODES):
         core.create_node(node)
     profiles = [oracle.profile(set(BUILT_IN), CONFIGURATIONS[name])]
@@ -73,7 +86,7 @@ def test_the_same_nodes_scores_and_messages(private_apiserver: ApiServer, seed: 
             nodes, _, _ = NODES_OF.decode_list(core.list_node(_preload_content=False).data)
             pods, _, _ = PODS_OF.decode_list(core.list_namespaced_pod("default", _preload_content=False).data)
             created = core.create_namespaced_pod("default", world.pod(pod), _preload_content=False)
-            mine[pod] = answer(configuration, nodes, pods, PODS_OF.decode(created.data))
+            mine[pod] = answer(configuration, nodes, pods, PODS_OF.decode(created.data), others)
             theirs[pod] = oracle.decision(core, pod)
             if theirs[pod].startswith("0/"):
                 core.delete_namespaced_pod(pod, "default", grace_period_seconds=0)
