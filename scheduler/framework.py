@@ -333,7 +333,17 @@ class PodCount(ABC):
 
     @abstractmethod
     def of(self, template: PodTemplate) -> int:
-        """What a pod of this template adds. Pods that are being deleted add nothing unless `terminating`."""
+        """What a pod of this template adds, if it may count. Pods that are being deleted may not unless `terminating`."""
+
+    def adds(self, template: PodTemplate, *, terminating: bool) -> int:
+        """What a pod adds, and 0 for one that may not count."""
+        if terminating and not self.terminating:
+            return 0
+        if self.namespaces is not None and template.namespace not in self.namespaces:
+            return 0
+        if self.carrying is not None and not template.spec.pod_terms(self.carrying):
+            return 0
+        return self.of(template)
 
 
 class NodeRows(Protocol):

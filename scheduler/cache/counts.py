@@ -41,7 +41,7 @@ class Group:
 
     def adds_to(self, count: PodCount) -> int:
         """What each of the pods adds to a count."""
-        return 0 if self.terminating and not count.terminating else count.of(self.template)
+        return count.adds(self.template, terminating=self.terminating)
 
 
 class PodCounts:
@@ -120,7 +120,8 @@ class PodCounts:
                 self._by_kind[kind][key] = group
                 self._keys[kind].update(term.topology_key for term, _ in terms)
         for count, column in self._columns.items():
-            if self._may_count(count, group) and (number := group.adds_to(count)):
+            number = group.adds_to(count)
+            if number:
                 group.adds.append((column, number))
         return group
 
@@ -150,15 +151,10 @@ class PodCounts:
     def _candidates(self, count: PodCount) -> Iterable[Group]:
         """The groups that may add to a count."""
         if count.carrying is not None:
-            return [group for group in self._by_kind[count.carrying].values() if self._may_count(count, group)]
+            return self._by_kind[count.carrying].values()
         if count.namespaces is None:
             return self._groups.values()
         return [group for name in count.namespaces for group in self._by_namespace.get(name, {}).values()]
-
-    def _may_count(self, count: PodCount, group: Group) -> bool:
-        if count.namespaces is not None and group.template.namespace not in count.namespaces:
-            return False
-        return count.carrying is None or bool(group.template.spec.pod_terms(count.carrying))
 
     def _trim(self) -> None:
         most = max(_FEWEST, _MOST_BYTES // (8 * self._capacity))

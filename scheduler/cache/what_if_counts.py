@@ -58,6 +58,5 @@ class WhatIfCounts:
     def _changed(self, count: PodCount) -> IntArray:
         changed = np.zeros(len(self._rows), np.int64)
         for row, pod, sign in self._changes:
-            if count.terminating or not pod.terminating:
-                changed[row] += sign * count.of(pod.template)
+            changed[row] += sign * count.adds(pod.template, terminating=pod.terminating)
         return changed

@@ -142,7 +142,7 @@ def test_without_rights_it_names_them_and_is_not_ready(
 
     with Process(command, tmp_path / "berth.log") as berth:
         berth.wait_until(told, 30, "missing rights are told")
-        assert "pods in all namespaces" not in ready(port)[1]
+        assert "list pods in all namespaces" not in ready(port)[1]
         assert "Traceback" not in berth.tail()
 
 

@@ -10,13 +10,16 @@ from tests.builders import JsonObject
 from tests.config.files import HEAD, complaints, names, profile, read
 
 VOLUMES = ["VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"]
+OTHER_PODS = ["PodTopologySpread", "InterPodAffinity"]
 FILTERS = [
     *("NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit"),
     *VOLUMES,
+    *OTHER_PODS,
     "NodeDeclaredFeatures",
 ]
 SCORES = [
     *("TaintToleration", "NodeAffinity", "NodeResourcesFit", "VolumeBinding"),
+    *OTHER_PODS,
     *("NodeResourcesBalancedAllocation", "ImageLocality"),
 ]
 
@@ -38,12 +41,15 @@ def test_the_defaults_are_kube_schedulers_as_far_as_there_are_the_plugins() -> N
         PluginRef("NodeAffinity", 2),
         PluginRef("NodeResourcesFit", 1),
         PluginRef("VolumeBinding", 1),
+        PluginRef("PodTopologySpread", 2),
+        PluginRef("InterPodAffinity", 2),
         PluginRef("NodeResourcesBalancedAllocation", 1),
         PluginRef("ImageLocality", 1),
     )
     assert names(made, "preFilter") == [
         *("NodeAffinity", "NodePorts", "NodeResourcesFit"),
         *VOLUMES,
+        *OTHER_PODS,
         "NodeDeclaredFeatures",
     ]
     assert names(made, "preEnqueue") == ["SchedulingGates", "DefaultPreemption"]
@@ -186,8 +192,9 @@ def test_the_catalog_names_each_plugin_once() -> None:
 
 
 def test_a_plugin_that_comes_later_is_found_at_its_place_among_the_defaults() -> None:
-    registry = {**BUILT_IN, "PodTopologySpread": BUILT_IN["TaintToleration"]}
+    registry = {**BUILT_IN, "DynamicResources": BUILT_IN["TaintToleration"]}
     scores = default(registry).profiles[0].plugins["score"]
-    assert [ref.name for ref in scores] == [*SCORES[:4], "PodTopologySpread", *SCORES[4:]]
-    assert PluginRef("PodTopologySpread", 2) in scores
+    place = SCORES.index("NodeResourcesBalancedAllocation")
+    assert [ref.name for ref in scores] == [*SCORES[:place], "DynamicResources", *SCORES[place:]]
+    assert PluginRef("DynamicResources", 2) in scores
     assert read().profiles[0].plugins["score"] != scores

@@ -8,10 +8,23 @@ ZONE = "topology.kubernetes.io/zone"
 RACK = "rack"
 APPS = ("web", "db", "cache")
 TIERS = ("front", "back")
+OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "set", "uid": "1", "controller": True}
+SERVICES: list[JsonObject] = [
+    {"metadata": {"name": name}, "spec": {"selector": selector, "ports": [{"port": 80}]}}
+    for name, selector in (("web", {"app": "web"}), ("front", {"tier": "front"}))
+]
+REPLICA_SET: JsonObject = {
+    "metadata": {"name": "set"},
+    "spec": {
+        "replicas": 0,
+        "selector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["db", "cache"]}]},
+        "template": {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [container()]}},
+    },
+}
 
 
 class Neighbours(World):
-    """Small pods of few apps on nodes of which not all have every label."""
+    """Small pods of few apps on nodes of which not all have every label, with two services and a controller to spread by."""
 
     def _node(self, name: str) -> JsonObject:
         draw = self._draw
@@ -34,13 +47,21 @@ class Neighbours(World):
         if draw.random() < 0.5:
             spec["topologySpreadConstraints"] = self._constraints()
         if draw.random() < 0.45:
-            spec["affinity"]["podAffinity"] = self._terms(0.35)
+            spec["affinity"]["podAffinity"] = self._terms(0.5)
         if draw.random() < 0.45:
-            spec["affinity"]["podAntiAffinity"] = self._terms(0.5)
+            spec["affinity"]["podAntiAffinity"] = self._terms(0.6)
+        metadata: JsonObject = {}
+        if draw.random() < 0.4:
+            metadata["ownerReferences"] = [OWNER]
         labels = {"app": draw.choice(APPS), "tier": draw.choice(TIERS)}
         asked = draw.choice(("50m", "300m"))
         return pod_json(
-            name, containers=[container(asked, "64Mi")], scheduler="default-scheduler", labels=labels, spec=spec
+            name,
+            containers=[container(asked, "64Mi")],
+            scheduler="default-scheduler",
+            labels=labels,
+            metadata=metadata,
+            spec=spec,
         )
 
     def _constraints(self) -> list[JsonObject]:
@@ -49,7 +70,7 @@ class Neighbours(World):
         for _ in range(draw.randint(1, 3)):
             constraint: JsonObject = {
                 "topologyKey": draw.choice((HOST, ZONE, RACK)),
-                "maxSkew": draw.randint(1, 3),
+                "maxSkew": draw.choice((1, 1, 2, 3)),
                 "whenUnsatisfiable": draw.choice(("DoNotSchedule", "ScheduleAnyway")),
             }
             if draw.random() < 0.9:
