@@ -114,11 +114,11 @@ def class_json(name: str, provisioner: str = "kubernetes.io/no-provisioner", *, 
     }
 
 
-def csi_node_json(name: str, *, migrated: str = "", **limits: int) -> JsonObject:
-    """A CSINode; the names of drivers are given with underscores for dots."""
+def csi_node_json(name: str, limits: Mapping[str, int] | None = None, *, migrated: str = "") -> JsonObject:
+    """A CSINode with the limits of its drivers."""
     drivers = [
-        {"name": driver.replace("_", "."), "nodeID": name, "topologyKeys": [], "allocatable": {"count": count}}
-        for driver, count in limits.items()
+        {"name": driver, "nodeID": name, "topologyKeys": [], "allocatable": {"count": count}}
+        for driver, count in (limits or {}).items()
     ]
     annotations = {"storage.alpha.kubernetes.io/migrated-plugins": migrated} if migrated else {}
     return {

@@ -91,7 +91,7 @@ def set_up_storage(stage: Stage) -> None:
     }
     storage.create_namespaced_csi_storage_capacity("default", pool)
     for node in ("n1", "n2"):
-        storage.create_csi_node(csi_node_json(node, csi_example_com=1))
+        storage.create_csi_node(csi_node_json(node, {"csi.example.com": 1}))
     for volume in VOLUMES:
         name = volume["metadata"]["name"]
         stage.core.create_persistent_volume(volume)

@@ -208,7 +208,7 @@ def test_br067_a_new_nodes_limit_counts_once_it_is_known() -> None:
         storage.claim(f"c{number}", storage_class="", volume=f"v{number}")
     storage.pod("p1", "c1")
     storage.world.start().run()
-    storage.create("csinodes", csi_node_json("n1", csi_example_com=2))
+    storage.create("csinodes", csi_node_json("n1", {"csi.example.com": 2}))
     for number in (2, 3, 4):
         storage.pod(f"p{number}", f"c{number}")
     storage.world.run()
@@ -219,7 +219,7 @@ def test_br067_a_new_nodes_limit_counts_once_it_is_known() -> None:
 
 def test_br068_shared_volumes_count_once_and_until_the_pod_is_gone() -> None:
     storage = Storage("n1")
-    storage.create("csinodes", csi_node_json("n1", csi_example_com=2))
+    storage.create("csinodes", csi_node_json("n1", {"csi.example.com": 2}))
     for number in (1, 2, 3):
         storage.create(
             "persistentvolumes", volume_json(f"v{number}", storage_class="", source=csi_source(f"h{number}"))
