@@ -1,5 +1,6 @@
 """Random clusters of pods that mind each other: spread constraints, affinity and anti-affinity, required and preferred."""
 
+from scheduler.api import Kind
 from tests.builders import JsonObject, container, node_json, pod_json, taint
 from tests.parity.worlds import World
 
@@ -25,6 +26,10 @@ REPLICA_SET: JsonObject = {
 
 class Neighbours(World):
     """Small pods of few apps on nodes of which not all have every label, with two services and a controller to spread by."""
+
+    def objects(self) -> list[tuple[Kind, JsonObject]]:
+        """Services and a controller."""
+        return [*((Kind.SERVICE, service) for service in SERVICES), (Kind.REPLICA_SET, REPLICA_SET)]
 
     def _node(self, name: str) -> JsonObject:
         draw = self._draw

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 
+from scheduler.api import Kind
 from tests.builders import JsonObject, container, node_json, pod_json, taint
 
 ZONES = ("east", "west", "north")
@@ -13,7 +14,10 @@ MIB = 2**20
 
 
 class World:
-    """Draws nodes and pods."""
+    """Draws nodes and pods, and as many of them running and asked about as the class says."""
+
+    running_count = 10
+    asked_count = 12
 
     def __init__(self, seed: int) -> None:
         self._draw = random.Random(seed)
@@ -21,6 +25,16 @@ class World:
     def nodes(self, count: int) -> list[JsonObject]:
         """Nodes of many kinds."""
         return [self._node(f"n{i:02}") for i in range(count)]
+
+    def objects(self) -> list[tuple[Kind, JsonObject]]:
+        """What there is beside nodes and pods."""
+        return []
+
+    def running(self, name: str, node: str) -> JsonObject:
+        """A pod that somebody else has put on a node, whether it fits or not."""
+        made = self.pod(name)
+        made["spec"] |= {"nodeName": node, "schedulerName": "nobody"}
+        return made
 
     def pod(self, name: str) -> JsonObject:
         """A pod that may ask for anything."""
