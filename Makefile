@@ -24,6 +24,10 @@ demo: $(STAMP) ## place a workload on a small in-memory cluster and explain it (
 test: $(STAMP) ## run all tests that this machine can run
 	$(BIN)/python -m pytest $(ARGS)
 
+SEEDS ?= 100
+parity: $(STAMP) controlplane ## compare berth with the real kube-scheduler on random clusters (SEEDS=100)
+	$(BIN)/python -m tests.parity --seeds $(SEEDS) $(ARGS)
+
 ROUNDS ?= 10
 fuzz: $(STAMP) ## look for examples that break a law, ever new ones (ROUNDS=10)
 	for round in $$(seq $(ROUNDS)); do \
@@ -77,4 +81,4 @@ kind-deploy: ## run berth in the local cluster
 kind-down: ## delete the local cluster
 	kind delete cluster --name berth
 
-.PHONY: help install demo test fuzz check format lock controlplane test-node bench bench-watch bench-preemption image kind-up kind-load kind-deploy kind-down
+.PHONY: help install demo test parity fuzz check format lock controlplane test-node bench bench-watch bench-preemption image kind-up kind-load kind-deploy kind-down

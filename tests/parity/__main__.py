@@ -68,8 +68,7 @@ def main(seeds: int, first: int) -> None:
             difference = first_difference(on, with_, draw(seed), coverage)
             if difference is not None:
                 found += 1
-                small = smallest(on, with_, difference)
-                click.echo(f"--- {small}\n{small.cluster.yaml()}")
+                click.echo(smallest(on, with_, difference).told())
             if number % 10 == 0:
                 click.echo(f"{number} clusters, {found} differences, {time.monotonic() - began:.0f} s", err=True)
     never = unused(coverage) if seeds >= _ENOUGH else []

@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import count
 
+from scheduler.api import ApiObject
 from scheduler.config import Configuration
-from tests.builders import JsonObject
 from tests.parity.cluster import Cluster
 from tests.parity.stage import Scores, Stage, Verdict
 from tests.parity.subject import Answer, answer
@@ -23,10 +24,12 @@ class Difference:
     theirs: Verdict
     mine: Answer
 
-    def __str__(self) -> str:
+    def told(self) -> str:
+        """What differs, and the cluster to be looked at."""
         name = self.cluster.asked[0]["metadata"]["name"]
         verdicts = [f"kube-scheduler: {self.theirs}", f"berth: {self.mine}"]
-        return "\n".join([f"seed {self.cluster.seed}, pod {name}: {self.what}", *verdicts])
+        head = f"--- seed {self.cluster.seed}, pod {name}: {self.what}"
+        return "\n".join([head, *verdicts, self.cluster.yaml()])
 
 
 @dataclass
@@ -50,47 +53,50 @@ def differences(
     stage: Stage, configuration: Configuration, cluster: Cluster, coverage: Coverage
 ) -> Iterable[Difference]:
     """Raise a cluster, ask about its pods one after another, and take it down again."""
-    bound = list(cluster.running)
+    running = list(cluster.running)
     stage.raise_cluster(cluster)
     try:
+        others = stage.others()
         for pod in cluster.asked:
-            difference = _ask(stage, configuration, replace(cluster, running=tuple(bound), asked=(pod,)), coverage)
-            if difference is not None:
-                yield difference
+            question = Question(replace(cluster, running=tuple(running), asked=(pod,)), others)
+            answered = _ask(stage, configuration, question, coverage)
+            if isinstance(answered, Difference):
+                yield answered
                 return
-            placed = stage.facts().pods
-            nodes = {info.name: info.node_name for info in placed}
-            if node := nodes.get(pod["metadata"]["name"]):
-                bound.append({**pod, "spec": {**pod["spec"], "nodeName": node}})
+            if answered:
+                running.append({**pod, "spec": {**pod["spec"], "nodeName": answered}})
     finally:
         stage.clear(cluster)
 
 
-def _ask(stage: Stage, configuration: Configuration, cluster: Cluster, coverage: Coverage) -> Difference | None:
-    """A pod that stays on its node is there for the next ones; one that was not placed goes."""
+@dataclass(frozen=True)
+class Question:
+    """A cluster with one pod to ask about, and what there is in it beside nodes and pods."""
+
+    cluster: Cluster
+    others: list[ApiObject]
+
+
+def _ask(stage: Stage, configuration: Configuration, question: Question, coverage: Coverage) -> Difference | str:
+    """How they differ, or the node the pod is on from now on; a pod that was not placed goes."""
+    cluster = question.cluster
     (pod,) = cluster.asked
-    found: Difference | None = None
-    for attempt in range(_TRIES):
-        facts = stage.facts()
-        created = stage.create_pod(pod)
-        mine = answer(configuration, facts, stage.decode(created))
-        theirs = stage.verdict(pod["metadata"]["name"], mine.verdict.victims)
+    name = pod["metadata"]["name"]
+    for attempt in count(1):
+        facts = stage.facts(question.others)
+        mine = answer(configuration, facts, stage.decode(stage.create_pod(pod)))
+        theirs = stage.verdict(name, mine.verdict.victims)
         what = _what_differs(theirs, mine)
         if what is None:
             coverage.note(mine)
-            if not _is_placed(theirs, cluster):
-                stage.remove_pod(pod["metadata"]["name"])
-            return None
-        found = Difference(cluster, what, theirs, mine)
-        stage.remove_pod(pod["metadata"]["name"])
-        if theirs.victims:
-            break
-        assert attempt < _TRIES
-    return found
-
-
-def _is_placed(verdict: Verdict, cluster: Cluster) -> bool:
-    return any(node["metadata"]["name"] == verdict.decision for node in cluster.nodes)
+            if any(node["metadata"]["name"] == theirs.decision for node in cluster.nodes):
+                return theirs.decision
+        stage.remove_pod(name)
+        if what is None:
+            return ""
+        if attempt == _TRIES or theirs.victims:
+            return Difference(cluster, what, theirs, mine)
+    raise AssertionError("the loop above ends by itself")
 
 
 def _what_differs(theirs: Verdict, mine: Answer) -> str | None:
@@ -143,8 +149,3 @@ SCORING = frozenset(
         *("PodTopologySpread", "InterPodAffinity"),
     }
 )
-
-
-def without(items: tuple[JsonObject, ...], position: int) -> tuple[JsonObject, ...]:
-    """All but one."""
-    return items[:position] + items[position + 1 :]

@@ -84,11 +84,14 @@ class Stage:
             if "status" in pod:
                 self._call("PATCH", f"{_PODS}/{pod['metadata']['name']}/status", {"status": pod["status"]})
 
-    def facts(self) -> Facts:
+    def others(self) -> list[ApiObject]:
+        """Everything that scheduling reads beside nodes and pods; nothing here changes it."""
+        return [obj for kind in FOLLOWED for obj in self._list(kind)]
+
+    def facts(self, others: list[ApiObject]) -> Facts:
         """Everything that scheduling reads."""
         nodes, _, _ = self._nodes_of.decode_list(self._get(_NODES))
         pods, _, _ = self._pods_of.decode_list(self._get("/api/v1/pods"))
-        others = [obj for kind in FOLLOWED for obj in self._list(kind)]
         return Facts(nodes, pods, others)
 
     def decode(self, pod: JsonObject) -> PodInfo:
