@@ -16,12 +16,14 @@ from scheduler.messages import Answered, Bind, CallExtender, Outcome, Unknown, W
 from scheduler.opinion import Candidates, Opinion
 from scheduler.queue.entry import QueueEntry
 from scheduler.state import EXTENDER, State
-from scheduler.tasks import Perform, Together, Turn
+from scheduler.tasks import Perform, Sleep, Together, Turn
 
 FILTER = "filter"
 PRIORITIZE = "prioritize"
 PREEMPT = "preempt"
 BIND = "bind"
+
+_LEASE_SETTLES = 1.0
 
 
 class NotSentError(Exception):
@@ -41,6 +43,8 @@ async def ask(state: State, entry: QueueEntry, rows: Rows, opinion: Opinion) -> 
         status = error(str(problem))
     except NotSentError as reason:
         status = Status(Code.WAIT, (str(reason),))
+        # A lease that is not valid is renewed or known to be lost soon; until then asking again would be in vain.
+        await Sleep(state.now + _LEASE_SETTLES)
     await Turn(consults=False)
     state.deciding = True
     return status

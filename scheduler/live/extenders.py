@@ -84,7 +84,8 @@ class ExtenderCalls:
             return Withdrawn(reason)
         began = clock.now()
         try:
-            return await self._post(effect)
+            async with asyncio.timeout(effect.timeout):
+                return await self._post(effect)
         except TimeoutError:
             return Unknown(f"no answer within {effect.timeout:g} s")
         except (aiohttp.ClientError, OSError) as error:
@@ -98,6 +99,17 @@ class ExtenderCalls:
         return None if effect.binding is None else self._principal.withdrawn(effect.binding)
 
     async def _post(self, effect: CallExtender) -> Answered:
+        """Once more if a kept connection turns out to have been closed, which says nothing about the extender. A Binding is not
+        asked for twice: what became of it is found out in another way.
+        """
+        try:
+            return await self._once(effect)
+        except (aiohttp.ServerDisconnectedError, ConnectionResetError):
+            if effect.binding is not None:
+                raise
+            return await self._once(effect)
+
+    async def _once(self, effect: CallExtender) -> Answered:
         if self._session is None:
             # Without a limit: which calls are made at once is the engine's to decide. Proxies as in the environment, like Go.
             connector = aiohttp.TCPConnector(limit=0)
@@ -105,7 +117,7 @@ class ExtenderCalls:
         async with self._session.post(
             effect.url,
             data=effect.body,
-            timeout=aiohttp.ClientTimeout(total=effect.timeout, ceil_threshold=float("inf")),
+            timeout=aiohttp.ClientTimeout(total=None),
             ssl=self._tls[effect.extender],
             server_hostname=self._server_names[effect.extender],
         ) as answer:

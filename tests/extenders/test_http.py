@@ -92,6 +92,26 @@ async def test_one_that_is_slow_is_given_up_after_its_timeout_and_holds_up_no_ot
         assert made.in_flight == 298
 
 
+async def forgetful(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answers the first request on a connection and closes it when the second comes."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    await reader.readexactly(int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0]))
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+    await reader.read(1)
+    writer.close()
+
+
+async def test_a_kept_connection_that_was_closed_is_no_failure_but_a_binding_is_not_sent_twice() -> None:
+    principal = Principal()
+    server = await asyncio.start_server(forgetful, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server, calls(url, principal) as made:
+        for _ in range(3):
+            assert await outcome(principal, made, call(url)) == Answered(200, b"{}")
+        bind = Bind(2, "uid", "default", "p", "n1", {})
+        assert isinstance(await outcome(principal, made, call(url, verb="bind", binding=bind)), Unknown)
+
+
 async def test_one_that_is_down_is_named_by_what_is_wrong() -> None:
     principal = Principal()
     url = f"http://127.0.0.1:{free_port()}"
