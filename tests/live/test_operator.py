@@ -69,11 +69,16 @@ async def test_nothing_else_of_the_object_is_touched(api: FaultyApi, start: Star
     assert all(method in ("GET", "PATCH") for method, path in api.requests if RESOURCE in path or PLURAL in path)
 
 
+def settled(api: FaultyApi) -> bool:
+    well = all(condition(api, kind).get("status") == "True" for kind in ("Ready", "Synced"))
+    return well and bool(status(api).get("leader"))
+
+
 async def test_a_status_that_has_not_changed_is_not_written(api: FaultyApi, start: Start) -> None:
     define(api)
     api.cluster.create(RESOURCE, scheduler())
     berth = start()
-    await eventually(lambda: condition(api, "Ready").get("status") == "True", "the status is written")
+    await eventually(lambda: berth.leads and settled(api), "there is nothing new to tell any more")
     before = api.count("PATCH", PLURAL)
     writes = berth.parts.status_writer
     for _ in range(3):
