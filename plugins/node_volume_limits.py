@@ -5,13 +5,14 @@ without a volume yet counts as one of its class's driver. Where no limit is know
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
 
+from plugins.attached_volumes import AttachedVolumes, CsiName, name_of_disk
 from plugins.claims import claim_not_found, not_its_owner, uses_claim
-from plugins.csi_migration import driver_of, handle_of, migration_of
+from plugins.csi_migration import migration_of
 from scheduler.api import (
     ApiObject,
     CsiNode,
@@ -29,7 +30,9 @@ from scheduler.framework import (
     EphemeralVolume,
     EventRegistration,
     EventResource,
+    Handle,
     NodeRows,
+    PluginArgs,
     PodInfo,
     PodVolume,
     PreFilter,
@@ -44,9 +47,6 @@ from scheduler.framework import (
 
 REASON = "node(s) exceed max volume count"
 
-CsiName = tuple[str, str]
-"""Driver and handle of a volume; the handle of a claim without a volume is the claim itself."""
-
 
 class NodeVolumeLimits(PreFilter, RowFilter):
     """Refuses nodes to which the pod's volumes cannot be attached any more. A pod that is evicted takes its volumes along."""
@@ -60,25 +60,31 @@ class NodeVolumeLimits(PreFilter, RowFilter):
         """Skips pods without volumes that could be attached."""
         return PreFilterResult() if any(map(_may_be_attached, pod.spec.volumes)) else PreFilterResult(SKIP)
 
+    def __init__(self, args: PluginArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._attached = AttachedVolumes(handle)
+        self._limits = Limits(handle)
+
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:  # noqa: ARG002
-        """Refused where one driver has more to attach than it can. Only where there may be too much, volumes are counted."""
-        wanted = self._of_pod(pod)
+        """Refused where one driver would have more to attach than it can."""
         full = np.zeros(len(rows), np.bool_)
+        self._attached.refresh()
+        wanted = self._wanted(pod)
         if isinstance(wanted, Status):
             return RowVerdicts.failing(~full, wanted)
-        per_driver = Counter(driver for driver, _ in wanted)
-        if per_driver:
-            limits = self._limits(per_driver.keys())
-            attached = self._attached(per_driver.keys()) if limits else {}
-            in_use = rows.volumes_in_use().tolist()
-            for position, name in enumerate(rows.names() if limits else ()):
-                known = limits.get(name)
-                if known is None:
+        names, generations = rows.names(), rows.generations().tolist()
+        for driver, more in Counter(driver for driver, _ in wanted).items():
+            limits = self._limits.of(driver)
+            for position, name in enumerate(names if limits else ()):
+                limit = limits.get(name)
+                if limit is None:
                     continue
-                present = attached.get(name, frozenset())
-                most = in_use[position] + len(present)
-                if any(most + per_driver[driver] > limit for driver, limit in known):
-                    full[position] = self._exceeds(rows, position, wanted, known, present)
+                attached = self._attached.on(rows, position, name, generations[position])
+                count = attached.by_driver.get(driver, 0)
+                if count + more > limit:
+                    new = sum(named[0] == driver for named in wanted - attached.used)
+                    # What is attached already takes room, even if it is what the pod wants (kube-scheduler).
+                    full[position] |= new > 0 and count + new > limit
         return RowVerdicts.failing(full, unschedulable(REASON))
 
     def events_to_register(self) -> Sequence[EventRegistration]:
@@ -91,9 +97,9 @@ class NodeVolumeLimits(PreFilter, RowFilter):
             EventRegistration(EventResource.VOLUME_ATTACHMENT, Action.DELETE, _frees_a_slot),
         )
 
-    def _of_pod(self, pod: PodInfo) -> set[CsiName] | Status:
+    def _wanted(self, pod: PodInfo) -> set[CsiName] | Status:
         """What would have to be attached for the pod."""
-        wanted = set()
+        wanted: set[CsiName | None] = {name_of_disk(v) for v in pod.spec.volumes if isinstance(v, Disk)}
         for name, made_for_it in pod.claims():
             claim = self.handle.find(PersistentVolumeClaim, pod.namespace, name)
             if claim is None:
@@ -102,67 +108,31 @@ class NodeVolumeLimits(PreFilter, RowFilter):
             problem = not_its_owner(pod, claim) if made_for_it else None
             if problem is not None:
                 return error(problem)
-            wanted.add(self._of_claim(claim))
-        wanted.update(_of_disk(volume) for volume in pod.spec.volumes if isinstance(volume, Disk))
+            wanted.add(self._attached.name_of((pod.namespace, name)))
         return {named for named in wanted if named is not None}
 
-    def _exceeds(
-        self,
-        rows: NodeRows,
-        position: int,
-        wanted: set[CsiName],
-        limits: Iterable[tuple[str, int]],
-        present: frozenset[CsiName],
-    ) -> bool:
-        used: set[CsiName | None] = set()
-        for namespace, name in rows.claims_at(position):
-            claim = self.handle.find(PersistentVolumeClaim, namespace, name)
-            if claim is not None:
-                used.add(self._of_claim(claim))
-        used.update(map(_of_disk, rows.disks_at(position)))
-        # An attached volume that no pod on the node uses takes room for itself, even if the pod wants it (kube-scheduler).
-        used_by_driver = Counter(named[0] for named in used | present if named is not None)
-        new_by_driver = Counter(driver for driver, _ in wanted - used)
-        return any(new and used_by_driver[d] + new > limit for d, limit in limits if (new := new_by_driver[d]))
 
-    def _of_claim(self, claim: PersistentVolumeClaim) -> CsiName | None:
-        """None for what no CSI driver attaches."""
-        volume = self.handle.find(PersistentVolume, "", claim.volume_name) if claim.volume_name else None
-        if volume is not None:
-            if volume.csi_driver:
-                return (volume.csi_driver, volume.csi_handle) if volume.csi_handle else None
-            return None if volume.disk is None else _of_disk(volume.disk, volume)
-        storage_class = self.handle.find(StorageClass, "", claim.storage_class) if claim.storage_class else None
-        driver = driver_of(storage_class.provisioner) if storage_class is not None else ""
-        return (driver, f"claim {claim.namespace}/{claim.name}") if driver else None
+class Limits:
+    """By driver and node how many volumes can be attached, where that is known."""
 
-    def _limits(self, drivers: Iterable[str]) -> dict[str, list[tuple[str, int]]]:
-        """By node: the limits of these drivers, where there are any."""
-        wanted = list(drivers)
-        limits = {}
-        for csi_node in self.handle.all(CsiNode):
-            known = [(driver, csi_node.limits[driver]) for driver in wanted if driver in csi_node.limits]
-            if known:
-                limits[csi_node.name] = known
-        return limits
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._seen = 0
+        self._by_driver: dict[str, dict[str, int]] = {}
 
-    def _attached(self, drivers: Iterable[str]) -> Mapping[str, frozenset[CsiName]]:
-        """By node: what is attached by these drivers."""
-        wanted = set(drivers)
-        attached: dict[str, set[CsiName]] = {}
-        for attachment in self.handle.all(VolumeAttachment):
-            if attachment.attacher not in wanted or not attachment.volume_name:
-                continue
-            volume = self.handle.find(PersistentVolume, "", attachment.volume_name)
-            if volume is not None and volume.csi_driver:
-                attached.setdefault(attachment.node_name, set()).add((attachment.attacher, volume.csi_handle))
-        return {node: frozenset(names) for node, names in attached.items()}
-
-
-def _of_disk(disk: Disk, volume: PersistentVolume | None = None) -> CsiName | None:
-    migration = migration_of(disk)
-    handle = handle_of(disk, volume.labels if volume is not None else {}) if migration is not None else ""
-    return (migration.driver, handle) if migration is not None and handle else None
+    def of(self, driver: str) -> Mapping[str, int]:
+        """By node."""
+        self._seen, changed = self._handle.changed(CsiNode, self._seen)
+        if changed is None:
+            self._by_driver.clear()
+            changed = [("", csi_node.name) for csi_node in self._handle.all(CsiNode)]
+        for _, name in changed:
+            for limits in self._by_driver.values():
+                limits.pop(name, None)
+            csi_node = self._handle.find(CsiNode, "", name)
+            for known, limit in (csi_node.limits if csi_node is not None else {}).items():
+                self._by_driver.setdefault(known, {})[name] = limit
+        return self._by_driver.get(driver, {})
 
 
 def _may_be_attached(volume: PodVolume) -> bool:

@@ -407,6 +407,12 @@ class NodeRows(Protocol):
     def port_conflicts(self, ports: tuple[HostPort, ...]) -> BoolArray:
         """Where one of these host ports is taken (same protocol and port, and same IP or a wildcard on either side)."""
 
+    def hypothetical(self) -> bool:
+        """Whether these are rows of a what-if."""
+
+    def generations(self) -> IntArray:
+        """A number for each node that is another one whenever the node or its pods have changed, also in a what-if."""
+
     def claim_users(self, namespace: str, claim: str) -> IntArray:
         """How often pods of the cluster use a claim; for a hypothetical row, of the cluster with only this node replaced."""
 
@@ -682,6 +688,12 @@ class Handle(Protocol):
 
     def topology_keys(self, kind: TermKind) -> Collection[str]:
         """The topology keys in terms of a kind that pods on nodes have."""
+
+    def changed(self, kind: type[ApiObject], since: int) -> tuple[int, Collection[tuple[str, str]] | None]:
+        """For a plugin that remembers what it has made of objects: how many changes there have been to a kind so far, and
+        namespace and name of those that were added, changed or removed after the first `since`. None instead of names if they
+        are not known any more: all is to be made afresh.
+        """
 
     def allow(self, uid: str, plugin: str) -> bool:
         """Let a pod that waits on Permit go on, in the name of one plugin; False if it does not wait."""

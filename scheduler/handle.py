@@ -60,6 +60,10 @@ class PluginHandle:
         """The topology keys in terms of a kind that pods on nodes have."""
         return self._host.state.cache.nodes.counts.topology_keys(kind)
 
+    def changed(self, kind: type[ApiObject], since: int) -> tuple[int, Collection[tuple[str, str]] | None]:
+        """What has changed of a kind."""
+        return self._host.state.objects.changed(kind.kind, since)
+
     def allow(self, uid: str, plugin: str) -> bool:
         """Let a waiting pod go on."""
         return self._host.state.permits.allow(uid, plugin)

@@ -7,9 +7,10 @@ import numpy as np
 
 from plugins.csi_migration import Migration, migrated_affinity, migration_of
 from plugins.volume_binding.assumed import AssumedVolumes
-from plugins.volume_binding.choosing import NONE, Choice, choose, smallest_first, usable
+from plugins.volume_binding.choosing import NONE, Choice, choose, usable
 from plugins.volume_binding.provisioning import can_be_made, has_room
 from plugins.volume_binding.sorting import PodClaims
+from plugins.volume_binding.stock import Stock
 from scheduler.api import CsiNode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from scheduler.framework import BoolArray, Handle, NodeRows, RowVerdicts, unresolvable
 
@@ -49,6 +50,7 @@ class Finder:
     def __init__(self, handle: Handle, assumed: AssumedVolumes) -> None:
         self._handle = handle
         self._assumed = assumed
+        self._stock = Stock(handle)
 
     def find(self, claims: PodClaims, rows: NodeRows) -> Found:
         """What is found on each row. Raises LookupError if the class of a claim has gone."""
@@ -91,14 +93,10 @@ class Finder:
             right &= where
 
     def _choose(self, claims: Sequence[PersistentVolumeClaim], rows: NodeRows, found: Found) -> None:
-        by_class: dict[str, list[PersistentVolume]] = {}
-        wanted = {claim.storage_class for claim in claims}
-        for volume in self._handle.all(PersistentVolume) if wanted else ():
-            if volume.storage_class in wanted:
-                by_class.setdefault(volume.storage_class, []).append(volume)
-        volumes = {name: smallest_first(self._assumed.volumes(some)) for name, some in by_class.items()}
+        classes = dict.fromkeys(claim.storage_class for claim in claims)
+        volumes = {name: self._assumed.volumes(self._stock.of_class(name, claims)) for name in classes}
         for claim in claims:
-            found.choices.append(choose(claim, volumes.get(claim.storage_class, ()), rows, found.choices))
+            found.choices.append(choose(claim, volumes[claim.storage_class], rows, found.choices))
 
     def _provision(
         self, wanting: Sequence[tuple[PersistentVolumeClaim, BoolArray]], rows: NodeRows, found: Found

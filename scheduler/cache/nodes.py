@@ -22,7 +22,7 @@ _FIRST_CAPACITY = 64
 
 class NodeTable:
     """All nodes. `node_journal` tells which rows' node object changed, `usage_journal` on which rows pods came or
-    went; `generation` counts both for each row.
+    went; `generation` is how many changes to either there had been when a row last changed.
     """
 
     def __init__(self) -> None:
@@ -33,6 +33,7 @@ class NodeTable:
         self.nonzero = IntColumns(self.capacity)
         self.cordoned: IntArray = np.zeros(self.capacity, np.int64)
         self.generation: IntArray = np.zeros(self.capacity, np.int64)
+        self._changes = 0
         self.taints: InternedColumn[tuple[Taint, ...]] = InternedColumn(self.capacity)
         self.features: InternedColumn[frozenset[str]] = InternedColumn(self.capacity)
         self.ports = PortIndex()
@@ -182,6 +183,7 @@ class NodeTable:
         copy.counts = WhatIfCounts(self.counts, rows)
         copy._labels = {key: column.at(rows) for key, column in self._labels.items()}
         copy._unused = []
+        copy._changes = self._changes
         return copy
 
     # A pod comes or goes: first the exact sums of the node, then the columns, which hold at most an int64, whatever users write
@@ -235,7 +237,8 @@ class NodeTable:
 
     def _note(self, journal: Journal, row: int) -> None:
         journal.note(row, self.capacity)
-        self.generation[row] += 1
+        self._changes += 1
+        self.generation[row] = self._changes
 
     def _write_node(self, row: int, old: Node | None, node: Node) -> None:
         for resource in (old.allocatable if old else {}).keys() - node.allocatable.keys():

@@ -160,6 +160,14 @@ class Rows:
         """Where a host port is taken."""
         return self.take(self.table.ports.conflicts(ports, self.table.capacity))
 
+    def hypothetical(self) -> bool:
+        """Whether the table is a scratch table."""
+        return self.table is not self.cluster
+
+    def generations(self) -> IntArray:
+        """Generations of the rows."""
+        return self.take(self.table.generation)
+
     def claim_users(self, namespace: str, claim: str) -> IntArray:
         """Uses of a claim in the cluster with only this row replaced."""
         key = (namespace, claim)
