@@ -72,7 +72,10 @@ objects: st.SearchStrategy[tuple[type[ApiObject], JsonObject]] = st.one_of(
         st.integers(0, 2),
     ),
     st.builds(lambda name, on: (VolumeAttachment, attachment(name, on)), names, nodes),
-    st.builds(lambda driver: (StorageClass, class_json("csi", driver)), st.sampled_from((DRIVER, "other.example.com"))),
+    st.builds(
+        lambda driver: (StorageClass, class_json("csi", driver)),
+        st.sampled_from((DRIVER, "other.example.com", "kubernetes.io/no-provisioner")),
+    ),
 )
 moves: st.SearchStrategy[Callable[["History"], None]] = st.one_of(
     st.builds(lambda what: lambda history: history.see(*what), objects),
@@ -171,7 +174,9 @@ def test_what_is_remembered_is_what_would_be_found_afresh(history: list[Callable
 
 def test_volumes_that_become_free_are_found() -> None:
     history = History()
+    history.see(StorageClass, class_json("csi"))
     history.see(PersistentVolumeClaim, claim_json("a", storage_class="csi"))
+    history.compare()
     for name in ("b", "a"):
         history.see(PersistentVolume, volume(name, "n0", claimed=False, in_tree=False))
         history.compare()
