@@ -59,6 +59,9 @@ test-node: $(STAMP) controlplane ## run berth in containers on a real node (root
 bench: $(STAMP) controlplane ## measure berth and kube-scheduler side by side (ARGS="--nodes 1000 --rounds 1")
 	$(BIN)/python -m tests.bench.cluster $(ARGS)
 
+bench-engine: $(STAMP) ## measure decisions per second without any API (ARGS="--nodes 5000 --nodes 100000")
+	$(BIN)/python -m tests.bench.engine $(ARGS)
+
 bench-watch: $(STAMP) ## measure what following pods costs, in time and memory
 	$(BIN)/python -m tests.bench.watch $(ARGS)
 
@@ -81,4 +84,4 @@ kind-deploy: ## run berth in the local cluster
 kind-down: ## delete the local cluster
 	kind delete cluster --name berth
 
-.PHONY: help install demo test parity fuzz check format lock controlplane test-node bench bench-watch bench-preemption image kind-up kind-load kind-deploy kind-down
+.PHONY: help install demo test parity fuzz check format lock controlplane test-node bench bench-engine bench-watch bench-preemption image kind-up kind-load kind-deploy kind-down
