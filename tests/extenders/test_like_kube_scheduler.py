@@ -1,5 +1,7 @@
 """The bodies that the real kube-scheduler sends to extenders, and those that berth sends about the same pod."""
 
+import json
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -7,6 +9,8 @@ from typing import Any, Protocol
 
 from kubernetes.client import CoreV1Api
 
+from scheduler.config import Extender
+from scheduler.extenders import answers
 from tests.apiserver.stage import Berth, Stage, account
 from tests.builders import container, node_json, pod_json
 from tests.controlplane.apiserver import ApiServer
@@ -181,6 +185,29 @@ def test_a_refused_pod_is_told_the_same_as_by_kube_scheduler(private_apiserver: 
         theirs = what_is_said(stage, go, url)
         mine = what_is_said(stage, ours, url)
     assert mine == theirs
+
+
+_BY_PLUGIN = re.compile(r'"Plugin scored node for pod" pod="default/p" plugin="[^"]*" node="([^"]*)" score=(-?\d+)')
+_TOTAL = re.compile(r'"Calculated node\'s final score for pod" pod="default/p" node="([^"]*)" score=(-?\d+)')
+
+
+def test_a_ranking_adds_what_it_adds_under_kube_scheduler(private_apiserver: ApiServer) -> None:
+    """The total that kube-scheduler comes to, less what its plugins gave, is what an answer is taken for."""
+    stage = Stage(private_apiserver)
+    stage.create(node_json(f"n{number}") for number in (1, 2, 3))
+    ranking = [{"Host": "n1", "Score": 3}, {"Host": "n2", "Score": 10}, {"Host": "n1", "Score": 1}]
+    item = {"nodeCacheCapable": True, "prioritizeVerb": "prioritize", "weight": 7}
+    with served({"e": ScriptedExtender(prioritize=lambda body: ranking)}) as url:
+        document = {"profiles": PROFILES, "extenders": [{**item, "urlPrefix": f"{url}/e"}]}
+        with kube_scheduler(stage.server, document, "-v=10"):
+            stage.create([pod_json("p", "1", scheduler=NAME)])
+            wait_until(lambda: stage.node_of("p"), 30, "the pod bound")
+    log = (stage.server.folder / "kube-scheduler.log").read_text(errors="replace")
+    totals = {node: int(score) for node, score in _TOTAL.findall(log)}
+    for node, score in _BY_PLUGIN.findall(log):
+        totals[node] -= int(score)
+    extender = Extender("e", "http://e", node_cache_capable=True, weight=7)
+    assert {"n3": 0, **answers.scores(extender, json.dumps(ranking).encode())} == totals
 
 
 def preempt_bodies(stage: Stage, scheduler: Scheduler) -> list[tuple[str, object]]:

@@ -222,6 +222,8 @@ class AnyHistory(RuleBasedStateMachine):
         assert self.world.engine.summary().in_flight == 0
         assert state.cache.assumed_count == 0
         assert not self.world.engine._tasks(), "attempts go on"
+        assert not state.deciding
+        assert not state.consulting
         assert set(state.cache.bound_pods()) == {uid for uid, pod in pods.items() if pod.node_name and not pod.terminal}
         assert {e.key for e in state.queue.entries()} == {
             uid for uid, pod in pods.items() if waits(pod) and not pod.terminating
