@@ -5,7 +5,7 @@ Nothing but the promise of the node reserves what they leave. Not here: who goes
 
 from collections.abc import Sequence
 
-from scheduler.framework import SUCCESS, PodInfo, Status, error
+from scheduler.framework import SUCCESS, PodInfo, Status, error, unschedulable
 from scheduler.messages import (
     ClearNomination,
     DeletePod,
@@ -19,8 +19,9 @@ from scheduler.messages import (
     Unknown,
     Withdrawn,
 )
-from scheduler.state import Preemption, State
-from scheduler.tasks import Perform, Together
+from scheduler.rooms import Room
+from scheduler.state import PAUSE_OVER, Preemption, State
+from scheduler.tasks import Perform, Sleep, Together
 
 IN_MEMORY = " (before it was bound)"
 
@@ -38,6 +39,8 @@ async def preempt(state: State, pod: PodInfo, node_name: str, victims: Sequence[
     state.tell(pod, "preempts", f"{node_name}: {', '.join(victim.key for victim in going)}")
     state.observer.pod_preempts(pod, node_name, len(victims))
     renounce(state, pod, node_name)
+    if (info := state.cache.nodes.by_name(node_name)) is not None:
+        state.rooms.make(pod.uid, info, [victim.uid for victim in victims])
     under_way = state.preemptions[pod.uid] = Preemption(node_name)
     try:
         evictions = [evict(state, pod, node_name, victim, plugin) for victim in first]
@@ -50,6 +53,24 @@ async def preempt(state: State, pod: PodInfo, node_name: str, victims: Sequence[
     failed = [status.message for status in statuses if not status.ok]
     if failed:
         give_up(state, pod, node_name, failed)
+
+
+def lost_rooms(state: State, pod: PodInfo) -> dict[str, Room]:
+    """By node name, where room was made for the pod and taken by another scheduler's, so that it must not evict there for now."""
+    infos = [info for name in state.rooms.made(pod.uid) if (info := state.cache.nodes.by_name(name)) is not None]
+    looked = {info.name: state.rooms.look(pod.uid, info, state.profiles.keys(), state.now) for info in infos}
+    return {name: room for name, room in looked.items() if room is not None}
+
+
+def lost(room: Room) -> Status:
+    """Why the pod does not evict anybody on a node."""
+    return unschedulable(f'room made for the pod was taken by a pod of scheduler "{room.taken_by}"')
+
+
+async def try_after(state: State, uid: str, until: float) -> None:
+    """Try a pod again when its pause is over."""
+    await Sleep(until)
+    state.queue.reconsider(uid, PAUSE_OVER, state.now)
 
 
 async def evict(state: State, pod: PodInfo, node_name: str, victim: PodInfo, plugin: str) -> Status:

@@ -98,7 +98,14 @@ class PluginHandle:
             )
         known = self._host.state
         runtime = known.profiles[pod.spec.scheduler_name]
-        return dry_run(PodFilters(runtime, state, pod, known.promised(pod)), rows, evictable)
+        outcomes = dry_run(PodFilters(runtime, state, pod, known.promised(pod)), rows, evictable)
+        for name, room in eviction.lost_rooms(known, pod).items():
+            if (position := rows.position_of(name)) is not None:
+                outcomes[position] = eviction.lost(room)
+                if not room.told:
+                    room.told = True
+                    self._host.start(eviction.try_after(known, pod.uid, room.until))
+        return outcomes
 
     def preempt(self, pod: PodInfo, node_name: str, victims: Sequence[PodInfo], plugin: str) -> None:
         """Evict pods, so that this one can have the node."""

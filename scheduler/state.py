@@ -30,6 +30,7 @@ from scheduler.observer import Observer
 from scheduler.permits import Permits
 from scheduler.queue.nominator import Nominator
 from scheduler.queue.scheduling_queue import SchedulingQueue
+from scheduler.rooms import Rooms
 from scheduler.runtime.profile import ProfileRuntime
 from scheduler.story import Stories
 from scheduler.waits import ChangeWaits
@@ -49,6 +50,7 @@ OWN_REGISTRATIONS: Mapping[str, tuple[EventRegistration, ...]] = {
     # An extender cannot say what would change its mind.
     EXTENDER: (EventRegistration(EventResource.ANY, Action.ALL),),
 }
+PAUSE_OVER = ClusterEvent(EventResource.NODE, Action.UPDATE_OTHER, "PreemptionPauseOver")
 HOLD_OVER = ClusterEvent(EventResource.NODE, Action.UPDATE_OTHER, "NodeHoldOver")
 
 _TOMBSTONES = 8192
@@ -105,6 +107,7 @@ class State:
     permits: Permits = field(default_factory=Permits)
     waits: ChangeWaits = field(default_factory=ChangeWaits)
     preemptions: dict[str, Preemption] = field(default_factory=dict)
+    rooms: Rooms = field(default_factory=Rooms)
     preparing: set[str] = field(default_factory=set)
     cancelled: list[tuple[str, str]] = field(default_factory=list)
     deciding: bool = False
@@ -177,6 +180,7 @@ class State:
         promised = self.nominator.node_of(uid)
         self.nominator.clear(uid)
         self.permits.reject(uid, "the pod is gone")
+        self.rooms.forget(uid)
         placement = self.cache.drop(uid)
         self.waits.changed(Kind.POD, "", uid)
         unstarted = self.unstarted.pop(uid, None)
@@ -213,6 +217,7 @@ class State:
 
     def _see_bound(self, pod: PodInfo) -> None:
         self.queue.remove(pod.uid)
+        self.rooms.forget(pod.uid)
         promised = self.nominator.clear(pod.uid)
         self.permits.reject(pod.uid, f"the pod was bound to {pod.node_name} meanwhile")
         before = self.cache.put(pod)

@@ -1,4 +1,4 @@
-"""Kind 7: the more important take the place of others, with as little harm as can be (BR-076, 079 to 081, 083 to 088)."""
+"""Kind 7: the more important take the place of others, with as little harm as can be (BR-075, 076, 079 to 081, 083 to 088)."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ import pytest
 
 from scheduler.messages import AwaitedEffect, DeletePod, LeadershipLost, MarkDisrupted, Outcome, Refused, Unknown
 from scheduler.sandbox.errors import ApiError
-from scheduler.sandbox.faults import CallPlan, Delivery, deleting, marking
+from scheduler.sandbox.faults import CallPlan, Delivery, binding, deleting, marking
 from scheduler.sandbox.kubelet import Pace
 from tests.builders import decode_pod
 from tests.scenarios.world import World
@@ -41,6 +41,51 @@ def exists(world: World, name: str) -> bool:
     except ApiError:
         return False
     return True
+
+
+def rival(world: World, count: int) -> None:
+    """Another scheduler and a controller: a pod that goes is made again, and bound as soon as there is room."""
+    name = f"foreign-{count}"
+    world.pod(name, "2", scheduler="other", priority=5)
+    world.bind_elsewhere(name, "n1")
+    uid = world.pod_uid(name)
+
+    def look() -> None:
+        if exists(world, name) and world.pod_uid(name) == uid:
+            world.clock.after(0.05, look)
+        else:
+            rival(world, count + 1)
+
+    world.clock.after(0.05, look)
+
+
+def test_br075_two_schedulers_do_not_evict_each_others_pods_for_days() -> None:
+    world = full()
+    world.run(1.0)
+    rival(world, 0)
+    world.run(1.0)
+    world.faults.calls(binding, CallPlan(before=0.2))
+    world.pod("h", "2", priority=10)
+    world.driver.run(600.0)
+    assert 2 <= len(deletions(world)) <= 10
+    assert 'room made for the pod was taken by a pod of scheduler "other"' in world.said("h")[1]
+
+
+def test_br075_another_node_is_open_to_a_pod_that_has_lost_its_room() -> None:
+    world = full()
+    world.run(1.0)
+    rival(world, 0)
+    world.run(1.0)
+    world.faults.calls(binding, CallPlan(before=0.2))
+    world.pod("h", "2", priority=10)
+    world.driver.run(5.0)
+    world.node("n2", cpu="2", taints=[{"key": "k", "effect": "NoSchedule"}])
+    world.pod("low", "2", spec={"tolerations": [{"key": "k", "operator": "Exists"}]})
+    world.driver.run(2.0)
+    world.change_node("n2", {"spec": {"taints": None}})
+    world.driver.run(5.0)
+    assert "low" in deletions(world)
+    assert world.node_of("h") == "n2"
 
 
 def test_br076_a_promise_that_cannot_be_kept_is_taken_back() -> None:
