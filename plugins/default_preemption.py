@@ -80,8 +80,11 @@ class DefaultPreemption(PreEnqueue, PostFilter):
         return unresolvable(WAITING) if self.handle.preempting(pod.uid) else SUCCESS
 
     def events_to_register(self) -> Sequence[EventRegistration]:
-        """When a pod goes, those that are gated are asked again. Whom it helps is for the plugins to say that refused the pod."""
-        return (EventRegistration(EventResource.ASSIGNED_POD, Action.DELETE, _never),)
+        """When a pod goes or shrinks, those that are gated are asked again, and those for which evicting the rest of the node
+        may now be enough (in kube-scheduler they are tried whenever a pod goes).
+        """
+        change = Action.DELETE | Action.UPDATE_POD_SCALE_DOWN
+        return (EventRegistration(EventResource.ASSIGNED_POD, change, self._may_be_enough),)
 
     async def post_filter(self, state: CycleState, pod: PodInfo, verdicts: NodeStatuses) -> PostFilterResult:
         """Evict, and promise the node; or say why that is of no use. A promise that cannot be kept is taken back."""
@@ -93,7 +96,7 @@ class DefaultPreemption(PreEnqueue, PostFilter):
         if not found:
             if search.problem is not None:
                 return PostFilterResult(error(f"preemption: {search.problem.message}"))
-            return PostFilterResult(unschedulable(f"preemption: {search.summary()}"), "")
+            return PostFilterResult(unschedulable(f"preemption: {search.summary()}"), "", wakes=True)
         candidates = await self.handle.process_preemption(pod, found)
         if isinstance(candidates, Status):
             return PostFilterResult(error(f"preemption: {candidates.message}"))
@@ -114,6 +117,18 @@ class DefaultPreemption(PreEnqueue, PostFilter):
             return None
         leaving = (other for other in node.pods.values() if other.terminating and other.preempted)
         return TERMINATING if any(other.spec.priority < pod.spec.priority for other in leaving) else None
+
+    def _may_be_enough(self, pod: PodInfo, old: object, new: object) -> bool:  # noqa: ARG002  a queueing hint
+        """Whether the node would have room for the pod without those of lower priority, of which there are some."""
+        node = self.handle.node(old.node_name) if isinstance(old, PodInfo) else None
+        if node is None or pod.spec.preemption_policy == "Never":
+            return False
+        priority = pod.spec.priority
+        below = [other for other in node.pods.values() if other.template.spec.priority < priority]
+        return bool(below) and all(
+            node.free(name) + sum(other.usage.amounts.get(name, 0) for other in below) >= amount
+            for name, amount in pod.spec.requests.amounts.items()
+        )
 
 
 class Search:
@@ -242,7 +257,3 @@ def _pieces(start: int, count: int, size: int) -> Iterator[IntArray]:
     for begin, end in ((start, count), (0, start)):
         for first in range(begin, end, size):
             yield np.arange(first, min(first + size, end))
-
-
-def _never(pod: PodInfo, old: object, new: object) -> bool:  # noqa: ARG001  a queueing hint
-    return False

@@ -227,7 +227,7 @@ async def post_filter(runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, 
     return NotPlaced(
         UNSCHEDULABLE,
         diagnosis.message(),
-        frozenset(diagnosis.rejectors),
+        result.waking | diagnosis.rejectors,
         frozenset(diagnosis.pending),
         result.nominated_node,
     )
@@ -372,7 +372,7 @@ def _renominate(state: State, pod: PodInfo, node_name: str | None) -> str | None
     """Promise a node, or take a promise back where it is ""; answers what is to be written about it, None for nothing."""
     if node_name:
         state.nominator.nominate(pod, node_name)
-    elif node_name is not None and not state.nominator.clear(pod.uid) and not pod.nominated_node:
+    elif node_name is not None and not state.take_back(pod) and not pod.nominated_node:
         return None
     return node_name
 

@@ -5,6 +5,7 @@ Nothing but the promise of the node reserves what they leave. Not here: who goes
 
 from collections.abc import Sequence
 
+from scheduler.changes import ASSIGNED_POD_DELETE
 from scheduler.framework import SUCCESS, PodInfo, Status, error, unschedulable
 from scheduler.messages import (
     ClearNomination,
@@ -49,7 +50,12 @@ async def preempt(state: State, pod: PodInfo, node_name: str, victims: Sequence[
         if all(status.ok for status in statuses) and state.queue.get(pod.uid) is not None:
             statuses.append(await evict(state, pod, node_name, last, plugin))
     finally:
-        del state.preemptions[pod.uid]
+        # The pod may preempt again as soon as the last victim is seen to go, before the answer is here.
+        if state.preemptions.get(pod.uid) is under_way:
+            del state.preemptions[pod.uid]
+    if state.cache.placement(last.uid) is None:
+        # It went while the others were being evicted, and the event was not heard behind the gate.
+        state.queue.ungate(pod.uid, ASSIGNED_POD_DELETE, state.now)
     failed = [status.message for status in statuses if not status.ok]
     if failed:
         give_up(state, pod, node_name, failed)
@@ -114,7 +120,7 @@ def give_up(state: State, pod: PodInfo, node_name: str, problems: Sequence[str])
     if state.queue.get(pod.uid) is None:
         return
     if state.nominator.node_of(pod.uid) == node_name:
-        state.nominator.clear(pod.uid)
+        state.take_back(pod)
         state.emit(ClearNomination(next(state.effect_ids), pod.uid, pod.namespace, pod.name))
     state.emit(RecordEvent(pod.uid, pod.namespace, pod.name, "Warning", "FailedPreemption", "Preempting", note))
     state.queue.retry(pod.uid, state.now)

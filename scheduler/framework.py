@@ -863,10 +863,13 @@ class RowFilter(RowRule):
 
 @dataclass(frozen=True, slots=True)
 class PostFilterResult:
-    """Outcome of PostFilter: a node to nominate (None: leave the nomination as it is, "": clear it)."""
+    """Outcome of PostFilter: a node to nominate (None: leave the nomination as it is, "": clear it). With `wakes` the events
+    that the plugin has registered for, and whose hints say so, wake the pod too.
+    """
 
     status: Status
     nominated_node: str | None = None
+    wakes: bool = False
 
 
 class PostFilter(Plugin):

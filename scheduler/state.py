@@ -196,7 +196,7 @@ class State:
         """When the last victim has gone, those the node was promised take it, or the promise was in vain and is taken back."""
         promised = list(self.nominator.on(node_name))
         info = self.cache.nodes.by_name(node_name)
-        if not promised or info is None or any(pod.preempted for pod in info.pods.values()):
+        if not promised or info is None or any(pod.preempted and pod.terminating for pod in info.pods.values()):
             return
         for pod in promised:
             self.queue.reconsider(pod.uid, ASSIGNED_POD_DELETE, self.now)
@@ -270,11 +270,19 @@ class State:
     def _see_promise(self, pod: PodInfo) -> None:
         """Nominations count, also those of other schedulers; for their pods the status is all there is to go by."""
         if pod.terminating or (not pod.nominated_node and pod.spec.scheduler_name not in self.profiles):
-            cleared = self.nominator.clear(pod.uid)
-        else:
-            cleared = self.nominator.observe(pod)
+            self.take_back(pod)
+        elif self.nominator.observe(pod):
+            self._wake_for_promise(pod)
+
+    def take_back(self, pod: PodInfo) -> bool:
+        """A pod is not promised a node any more, which may help those it was kept from; False if it was promised none."""
+        cleared = self.nominator.clear(pod.uid)
         if cleared:
-            self.queue.wake(ASSIGNED_POD_DELETE, (pod, None), self.now, at_most=pod.spec.priority)
+            self._wake_for_promise(pod)
+        return cleared
+
+    def _wake_for_promise(self, pod: PodInfo) -> None:
+        self.queue.wake(ASSIGNED_POD_DELETE, (pod, None), self.now, at_most=pod.spec.priority, excluding=pod.uid)
 
     # Nodes.
 

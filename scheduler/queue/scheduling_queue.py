@@ -226,6 +226,12 @@ class SchedulingQueue:
         entry.backoff_until = self._backoff.until(entry)
         self._admit(entry, Move.AFTER_BACKOFF, ATTEMPT_FAILURE, now)
 
+    def ungate(self, key: str, event: ClusterEvent, now: float) -> None:
+        """What has kept a gated entry out may be over: PreEnqueue is asked again."""
+        entry = self._entries.get(key)
+        if entry is not None and entry.part is Part.GATED:
+            self._admit(entry, Move.AT_ONCE, event.label, now)
+
     def reconsider(self, key: str, event: ClusterEvent, now: float) -> None:
         """Something has happened that an unschedulable entry waits for, whatever the plugins say that refused it."""
         entry = self._entries.get(key)

@@ -65,6 +65,15 @@ class PreFilterOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class PostFilterOutcome:
+    """What all PostFilters together say: a status, a node to nominate, and the plugins whose events wake the pod."""
+
+    status: Status
+    nominated_node: str | None = None
+    waking: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Waits:
     """The Permit plugins that a pod waits for, with the longest wait of each in seconds."""
 
@@ -198,21 +207,24 @@ class ProfileRuntime:
         """The verdict of each row, or the error that ends the attempt."""
         return self._filters.run(state, pod, rows)
 
-    async def run_post_filter(self, state: CycleState, pod: PodInfo, verdicts: NodeStatuses) -> PostFilterResult:
+    async def run_post_filter(self, state: CycleState, pod: PodInfo, verdicts: NodeStatuses) -> PostFilterOutcome:
         """The first PostFilter that succeeds, fails for good or raises ends it; refusals are joined."""
         reasons: list[str] = []
         nominated: str | None = None
+        waking: set[str] = set()
         for plugin in self._post_filter:
             answer = await self._guard.wait(
                 plugin, "PostFilter", PostFilterResult, partial(plugin.post_filter, state, pod, verdicts)
             )
             if isinstance(answer, Status):
-                return PostFilterResult(_named(answer, plugin))
+                return PostFilterOutcome(_named(answer, plugin))
+            if answer.wakes:
+                waking.add(plugin.name)
             if answer.status.code is not Code.UNSCHEDULABLE:
-                return PostFilterResult(_named(answer.status, plugin), answer.nominated_node)
+                return PostFilterOutcome(_named(answer.status, plugin), answer.nominated_node, frozenset(waking))
             reasons.extend(answer.status.reasons)
             nominated = answer.nominated_node if answer.nominated_node is not None else nominated
-        return PostFilterResult(Status(Code.UNSCHEDULABLE, tuple(reasons)), nominated)
+        return PostFilterOutcome(Status(Code.UNSCHEDULABLE, tuple(reasons)), nominated, frozenset(waking))
 
     @property
     def has_scores(self) -> bool:

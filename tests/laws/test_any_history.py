@@ -16,6 +16,7 @@ from scheduler.messages import (
     Bind,
     KindSynced,
     LeadershipGained,
+    MarkDisrupted,
     NodeSeen,
     PodSeen,
     Refused,
@@ -24,13 +25,15 @@ from scheduler.messages import (
 )
 from scheduler.observer import Observer
 from scheduler.sandbox.errors import ApiError
-from scheduler.sandbox.faults import CallPlan, Delivery, any_event, binding, patching, reading
+from scheduler.sandbox.faults import CallPlan, Delivery, any_event, binding, deleting, marking, patching, reading
+from scheduler.sandbox.kubelet import Pace
 from tests.builders import container, decode_node, decode_pod, taint
 from tests.scenarios.world import World
 
 NODES = st.sampled_from(["n0", "n1", "n2"])
 PODS = st.integers(0, 11).map(lambda i: f"p{i}")
 CPU = st.sampled_from(["500m", "1", "2", "3"])
+CALLS = [binding, reading, patching, marking, deleting]
 LOST = Unknown("no answer")
 ANSWERS: st.SearchStrategy[CallPlan] = st.builds(
     CallPlan,
@@ -92,6 +95,10 @@ class AnyHistory(RuleBasedStateMachine):
     def let_go(self, name: str) -> None:
         self._try(lambda: self.world.change_pod(name, {"metadata": {"finalizers": None}}))
 
+    @rule(allowed=st.integers(0, 1))
+    def guard(self, allowed: int) -> None:
+        self._try(lambda: self.world.budget("guard", {"app": "a"}, allowed))
+
     @rule(name=PODS, value=st.sampled_from(["a", "b"]))
     def label(self, name: str, value: str) -> None:
         self._try(lambda: self.world.change_pod(name, {"metadata": {"labels": {"app": value}}}))
@@ -152,7 +159,11 @@ class AnyHistory(RuleBasedStateMachine):
     def time_passes(self, seconds: float) -> None:
         self.world.driver.run(seconds)
 
-    @rule(test=st.sampled_from([binding, reading, patching]), plan=ANSWERS.filter(honest), times=st.integers(1, 3))
+    @rule(
+        test=st.sampled_from(CALLS),
+        plan=ANSWERS.filter(honest),
+        times=st.integers(1, 3),
+    )
     def calls_go_wrong(self, test: Any, plan: CallPlan, times: int) -> None:
         self.world.faults.calls(test, plan, times)
 
@@ -213,8 +224,14 @@ class AnyHistory(RuleBasedStateMachine):
         facts += [PodSeen(pod) for pod in self._pods()]
         for fact in [*facts, *(KindSynced(kind) for kind in Kind)]:
             fresh.handle(fact, 0.0)
-        would = [effect.name for effect in fresh.advance(0.0, 1000) if isinstance(effect, Bind)]
+        effects = fresh.advance(0.0, 1000)
+        would = [effect.name for effect in effects if isinstance(effect, Bind)]
         assert not would, f"a fresh scheduler would place {would}: {[self._story(name) for name in would]}"
+        if self.kubelet:
+            would = [effect.name for effect in effects if isinstance(effect, MarkDisrupted)]
+            assert not would, (
+                f"a fresh scheduler would evict {would}: {[self._story(pod.name) for pod in self._pods()]}"
+            )
 
     def _nothing_is_left_over(self) -> None:
         state = self.world.engine.state
@@ -230,6 +247,8 @@ class AnyHistory(RuleBasedStateMachine):
         }
         assert not state.patches
         assert not state.permits.pods()
+        assert not state.preemptions
+        assert not state.preparing
         assert set(state.unstarted) <= {uid for uid, pod in pods.items() if pod.node_name and pod.phase == "Pending"}
         assert set(state.nominator.uids()) <= {uid for uid, pod in pods.items() if not pod.node_name}
         assert not state.bound_after_flush, "the flush was needed"
@@ -263,7 +282,33 @@ class AnyHistoryWithKubelets(AnyHistory):
     kubelet = True
 
 
+class AnyHistoryOfAFullCluster(AnyHistory):
+    """The same where room has to be made."""
+
+    kubelet = True
+
+    @initialize(seed=st.integers(0, 3), stop=st.sampled_from([0.1, 5.0]))
+    def begin(self, seed: int, stop: float) -> None:
+        super().begin(seed)
+        assert self.world.kubelets is not None
+        self.world.kubelets.pace = Pace(stop=stop)
+        for i in range(6):
+            self.world.pod(f"p{i}", "1", priority=i % 3, labels={"app": "ab"[i % 2]})
+        self.world.driver.run(1.0)
+
+    @rule(name=PODS, cpu=st.sampled_from(["1", "2", "3"]), priority=st.integers(1, 12))
+    def create_important(self, name: str, cpu: str, priority: int) -> None:
+        self._try(lambda: self.world.pod(name, cpu, priority=priority, labels={"app": "b"}))
+
+    @rule(test=st.sampled_from([marking, deleting]), plan=ANSWERS.filter(honest), name=PODS, cpu=CPU)
+    def an_eviction_goes_wrong(self, test: Any, plan: CallPlan, name: str, cpu: str) -> None:
+        self.world.faults.calls(test, plan, 1)
+        self._try(lambda: self.world.pod(name, cpu, priority=20))
+
+
 TestAnyHistory = AnyHistory.TestCase
 TestAnyHistoryWithKubelets = AnyHistoryWithKubelets.TestCase
+TestAnyHistoryOfAFullCluster = AnyHistoryOfAFullCluster.TestCase
 TestAnyHistory.settings = settings(max_examples=40, stateful_step_count=50)
 TestAnyHistoryWithKubelets.settings = settings(max_examples=40, stateful_step_count=50)
+TestAnyHistoryOfAFullCluster.settings = settings(max_examples=40, stateful_step_count=50)
