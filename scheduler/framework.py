@@ -422,9 +422,6 @@ class NodeRows(Protocol):
     def disks_at(self, position: int) -> Collection[Disk]:
         """The in-tree disks that pods on the node at this position use."""
 
-    def volumes_in_use(self) -> IntArray:
-        """How many different claims and in-tree disks the pods on each node use."""
-
     def disk_conflicts(self, disks: Collection[Disk]) -> BoolArray:
         """Where a pod uses a disk that cannot be used together with one of these."""
 

@@ -190,10 +190,6 @@ class Rows:
         """The in-tree disks in use on a node."""
         return self.table.volumes.disks_on(int(self.index[position]))
 
-    def volumes_in_use(self) -> IntArray:
-        """Different claims and in-tree disks in use."""
-        return self.take(self.table.volumes.references(self.table.capacity))
-
     def disk_conflicts(self, disks: Collection[Disk]) -> BoolArray:
         """Where a disk is taken."""
         return self.take(self.table.volumes.conflicts(disks, self.table.capacity))

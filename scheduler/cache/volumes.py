@@ -17,7 +17,7 @@ _NO_DISKS: Mapping[Disk, int] = {}
 
 
 class VolumeIndex:
-    """Counts of uses, kept as pods come and go, for those pods that have volumes. `references` are all uses on a row."""
+    """Counts of uses, kept as pods come and go, for those pods that have volumes."""
 
     def __init__(self) -> None:
         self._rows_of: dict[ClaimKey, Counter[int]] = {}
@@ -62,14 +62,6 @@ class VolumeIndex:
     def disks_on(self, row: int) -> Mapping[Disk, int]:
         """The in-tree disks that pods on a row use, and how often."""
         return self._disks.get(row, _NO_DISKS)
-
-    def references(self, capacity: int) -> IntArray:
-        """How many different claims and disks pods on each row use."""
-        counts = np.zeros(capacity, np.int64)
-        for by_row in (self._claims, self._disks):
-            for row, used in by_row.items():
-                counts[row] += len(used)
-        return counts
 
     def conflicts(self, disks: Iterable[Disk], capacity: int) -> BoolArray:
         """The rows on which a disk is in use that cannot be used together with one of these."""

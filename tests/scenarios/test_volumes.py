@@ -1,14 +1,29 @@
 """Pods with volumes, from the filter to the bound claim (kind 6 of the bug reports)."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from plugins.registry import load_registry
+from scheduler.config import load
+from scheduler.framework import (
+    SUCCESS,
+    CycleState,
+    Handle,
+    Permit,
+    PermitResult,
+    PluginArgs,
+    PodInfo,
+    Reserve,
+    Status,
+    unschedulable,
+)
 from scheduler.messages import Bind, BindVolume, SelectNode, Unknown
 from scheduler.sandbox.faults import CallPlan, binding, volume_binding
+from scheduler.sandbox.kubelet import Kubelets, Pace
 from scheduler.sandbox.volumes import VolumeController, VolumePace
 from tests.builders import JsonObject
-from tests.scenarios.world import World
+from tests.scenarios.world import BERTH, World
 from tests.volumes import HOSTNAME, claim_json, class_json, csi_node_json, csi_source, using, volume_json, where
 
 _MERGE = "application/merge-patch+json"
@@ -18,8 +33,8 @@ NOTHING = "0/2 nodes are available: 2 node(s) didn't find available persistent v
 class Storage:
     """A world with a volume controller, and names for what happens to volumes."""
 
-    def __init__(self, *nodes: str) -> None:
-        self.world = World()
+    def __init__(self, *nodes: str, world: World | None = None) -> None:
+        self.world = world or World()
         self.controller = VolumeController(self.world.cluster, self.world.clock, VolumePace())
         for name in nodes:
             self.world.node(name)
@@ -309,3 +324,85 @@ def test_an_ephemeral_volume_waits_for_its_claim_which_must_be_the_pods_own(stor
     storage.claim("p-scratch", storage_class="csi", metadata={"ownerReferences": [owner]})
     storage.world.run()
     assert storage.world.node_of("p") is not None
+
+
+def test_br069_the_more_important_pod_takes_the_place_of_the_one_that_uses_the_claim() -> None:
+    storage = Storage("n1", "n2")
+    storage.world.kubelets = Kubelets(storage.world.cluster, storage.world.clock, Pace())
+    modes = ("ReadWriteOncePod",)
+    reference = {"namespace": "default", "name": "c"}
+    storage.create("persistentvolumes", volume_json("v", storage_class="", modes=modes, claim=reference))
+    storage.claim("c", storage_class="", volume="v", modes=modes)
+    storage.world.start()
+    storage.pod("a", "c", priority=0)
+    storage.world.run(2.0)
+    beside = "n2" if storage.world.node_of("a") == "n1" else "n1"
+    storage.pod("beside", priority=0, node=beside)
+    storage.pod("b", "c", priority=0)
+    storage.pod("h", "c", priority=100)
+    storage.world.run()
+    assert storage.world.placed().keys() == {"beside", "h"}, "only the user of the claim had to go"
+    storage.world.delete("h")
+    storage.world.run(2.0)
+    assert storage.world.node_of("b") is not None
+
+
+class Fails(Reserve, Permit):
+    """Fails once at one of its extension points, after the volumes were reserved."""
+
+    name: ClassVar[str] = "Fails"
+    where: ClassVar[str] = ""
+
+    def __init__(self, args: PluginArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._failed = False
+
+    def _once(self, where: str) -> Status:
+        if self._failed or where != self.where:
+            return SUCCESS
+        self._failed = True
+        return unschedulable("not now")
+
+    def reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
+        return self._once("reserve")
+
+    def unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Nothing to undo."""
+
+    def permit(self, state: CycleState, pod: PodInfo, node_name: str) -> PermitResult:
+        return PermitResult(self._once("permit"))
+
+
+@pytest.mark.parametrize("point", ["reserve", "permit"])
+def test_br064_a_failure_after_the_volumes_were_reserved_writes_nothing_and_frees_them(point: str) -> None:
+    failing = type("Failing", (Fails,), {"where": point})
+    registry = load_registry() | {"Fails": failing}
+    enabled = "profiles: [{schedulerName: berth, plugins: {multiPoint: {enabled: [{name: Fails}]}}}]\n"
+    storage = Storage("n1", world=World(load(BERTH + enabled, "test", registry), registry=registry))
+    storage.volume("v1", "n1")
+    storage.claim("c1")
+    storage.claim("c2")
+    storage.pod("p", "c1")
+    storage.world.start()
+    assert storage.writes() == []
+    storage.world.delete("p")
+    storage.pod("q", "c2")
+    storage.world.run()
+    assert storage.volume_of("c2") == "v1"
+
+
+def test_a_pod_that_is_preempted_while_its_volume_is_made_gives_everything_back() -> None:
+    storage = Storage("n1")
+    storage.controller.pace = VolumePace(bind=60.0)
+    storage.volume("v1", "n1")
+    storage.claim("c")
+    storage.pod("low", "c", cpu="4", priority=0)
+    storage.world.start().run(1.0)
+    assert storage.world.used("n1") == 4000
+    storage.pod("high", cpu="4", priority=100)
+    storage.world.run(2.0)
+    assert storage.world.placed() == {"high": "n1"}
+    storage.world.delete("high")
+    storage.world.run(70.0)
+    assert storage.world.placed() == {"low": "n1"}
+    assert storage.volume_of("c") == "v1"
