@@ -20,12 +20,15 @@ from tests.builders import JsonObject, pod
 from tests.volumes import HOSTNAME, claim_json, class_json, csi_node_json, csi_source, made, using, volume_json, where
 
 
+OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
+
+
 def token(name: str) -> JsonObject:
     return {name: {"projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}}}
 
 
 def test_only_the_volumes_that_matter_are_kept_in_their_order() -> None:
-    others = {
+    others: dict[str, JsonObject] = {
         "tmp": {"emptyDir": {}},
         "inline": {"csi": {"driver": "inline.example.com"}},
         "scratch": {"ephemeral": {}},
@@ -64,7 +67,7 @@ def test_a_volume_says_what_it_is_and_whose() -> None:
             source=csi_source("h"),
             metadata={
                 "annotations": {
-                    "volume.beta.kubernetes.io/storage-class": "old",
+                    OLD_CLASS: "old",
                     "pv.kubernetes.io/bound-by-controller": "",
                 }
             },
