@@ -19,7 +19,6 @@ from scheduler.framework import ClaimVolume, CsiVolume, EphemeralVolume
 from tests.builders import JsonObject, pod
 from tests.volumes import HOSTNAME, claim_json, class_json, csi_node_json, csi_source, made, using, volume_json, where
 
-
 OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
