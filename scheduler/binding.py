@@ -61,7 +61,7 @@ async def _ask_to_bind(state: State, pod: PodInfo, node_name: str, binder: Exten
     stands_for = Bind(next(state.effect_ids), pod.uid, pod.namespace, pod.name, node_name, {})
     made = consulting.call(state, pod, binder, consulting.BIND, body, binding=stands_for)
     try:
-        answers.check_bound(consulting.body_of(made, await Perform(made)))
+        answers.check_bound(consulting.body_of(binder, made, await Perform(made)))
     except consulting.NotSentError as reason:
         state.tell(pod, "binding withdrawn", str(reason))
         return Status(Code.WAIT, (str(reason),))

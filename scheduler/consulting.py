@@ -100,15 +100,16 @@ def call(
     )
 
 
-def body_of(made: CallExtender, outcome: Outcome) -> bytes:
-    """What was answered. Raises AnswerError if nothing was, or not with 200, and NotSentError."""
+def body_of(extender: Extender, made: CallExtender, outcome: Outcome) -> bytes:
+    """What was answered. Raises AnswerError, in kube-scheduler's words, if nothing was or not with 200, and NotSentError."""
+    failed = f"failed {requests.verb_of(extender, made.url)} with extender at URL {made.url}"
     match outcome:
         case Answered(status=200, body=body):
             return body
         case Answered(status=code):
-            raise AnswerError(f"failed {made.verb} with extender at URL {made.url}, code {code}")
+            raise AnswerError(f"{failed}, code {code}")
         case Unknown(message=message):
-            raise AnswerError(f"failed {made.verb} with extender at URL {made.url}: {message}")
+            raise AnswerError(f"{failed}: {message}")
         case Withdrawn(reason=reason):
             raise NotSentError(reason)
         case _:
@@ -137,7 +138,7 @@ async def _filter(
     """The nodes that are left; why others are not is added to `refused`. An extender that fails may be ignorable."""
     made = call(state, pod, extender, FILTER, requests.args_body(extender, pod, nodes.values()))
     try:
-        answer = answers.filtered(extender, body_of(made, await Perform(made)))
+        answer = answers.filtered(extender, body_of(extender, made, await Perform(made)))
         left = {name: nodes[name] for name in _known_names(extender, answer, nodes)}
     except AnswerError as problem:
         report(state, pod, extender, FILTER, problem)
@@ -175,7 +176,7 @@ async def _add_ranking(
 ) -> Status:
     made = call(state, pod, extender, PRIORITIZE, requests.args_body(extender, pod, nodes.values()))
     try:
-        scores = answers.scores(extender, body_of(made, await Perform(made)))
+        scores = answers.scores(extender, body_of(extender, made, await Perform(made)))
     except AnswerError as problem:
         report(state, pod, extender, PRIORITIZE, problem)
         return SUCCESS
@@ -194,7 +195,7 @@ async def _narrowed(
             break
         made = call(state, pod, extender, PREEMPT, requests.preemption_body(extender, pod, candidates))
         try:
-            answer = answers.candidates(body_of(made, await Perform(made)))
+            answer = answers.candidates(body_of(extender, made, await Perform(made)))
             wanted = _wanted(extender, answer, candidates)
             candidates = {name: _victims(state, extender, name, named) for name, named in wanted}
         except AnswerError as problem:

@@ -69,6 +69,11 @@ def url(extender: Extender, verb: str) -> str:
     return f"{extender.url_prefix.rstrip('/')}/{verb}"
 
 
+def verb_of(extender: Extender, posted_to: str) -> str:
+    """The verb of the configuration that a URL stands for."""
+    return posted_to.removeprefix(url(extender, ""))
+
+
 def args_body(extender: Extender, pod: PodInfo, nodes: Iterable[Node]) -> bytes:
     """The request of filter and prioritize: the pod, and the nodes it could go to."""
     whole = msgspec.Raw(pod.manifest)

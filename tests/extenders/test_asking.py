@@ -151,10 +151,10 @@ def test_a_useless_answer_is_an_error_of_this_pod_unless_the_extender_may_be_ign
 
 
 def test_a_status_that_is_not_200_is_named_as_kube_scheduler_does() -> None:
-    stage = world_with(ScriptedExtender(status=500), **FILTER)
+    stage = world_with(ScriptedExtender(status=500), filterVerb="on/filter")
     stage.pod("p", "1")
     stage.start()
-    assert stage.why("p") == ("SchedulerError", f"failed filter with extender at URL {URL}/filter, code 500")
+    assert stage.why("p") == ("SchedulerError", f"failed on/filter with extender at URL {URL}/on/filter, code 500")
 
 
 def test_an_extender_that_does_not_answer_holds_up_nobody_else() -> None:
