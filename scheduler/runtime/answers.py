@@ -5,7 +5,16 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler.framework import Code, PermitResult, PostFilterResult, PreFilterResult, RowVerdicts, Status
+from scheduler.framework import (
+    SKIP,
+    SUCCESS,
+    Code,
+    PermitResult,
+    PostFilterResult,
+    PreFilterResult,
+    RowVerdicts,
+    Status,
+)
 
 T = TypeVar("T")
 N = TypeVar("N", bound=np.integer[Any])
@@ -52,6 +61,8 @@ def checked_column(answer: NDArray[N], count: int) -> NDArray[N]:
 
 
 def _check_status(status: object) -> None:
+    if status is SUCCESS or status is SKIP:
+        return
     if not isinstance(status, Status):
         raise TypeError(f"returned {type(status).__name__}, allowed: Status")
     if status.code is Code.SUCCESS:

@@ -187,15 +187,15 @@ class ProfileRuntime:
         refusal = SUCCESS
         for plugin in self._pre_filter:
             answer = self._guard.call(plugin, "PreFilter", PreFilterResult, partial(plugin.pre_filter, state, pod))
-            status = _named(answer if isinstance(answer, Status) else answer.status, plugin)
+            status = answer if isinstance(answer, Status) else answer.status
             if status.code is Code.SKIP:
                 state.skip_filter.add(plugin.name)
                 continue
             if status.code is Code.UNSCHEDULABLE:
-                refusal = status
+                refusal = _named(status, plugin)
                 continue
             if isinstance(answer, Status) or not status.ok:
-                return PreFilterOutcome(status)
+                return PreFilterOutcome(_named(status, plugin))
             if answer.node_names is not None:
                 narrowed.append(plugin.name)
                 names = answer.node_names if names is None else names & answer.node_names

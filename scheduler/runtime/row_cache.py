@@ -35,7 +35,7 @@ class RowCache(Generic[S]):
 
     def __init__(self, table: NodeTable, facets: Facet, dtype: type[S]) -> None:
         self._table = table
-        self._facets = facets
+        self._reads_usage = bool(facets & Facet.USAGE)
         self._dtype: type[S] = dtype
         self._kept: OrderedDict[Hashable, Kept[S]] = OrderedDict()
 
@@ -46,7 +46,7 @@ class RowCache(Generic[S]):
             return self._afresh(key, compute)
         self._kept.move_to_end(key)
         nodes, usage = kept.node_position, kept.usage_position
-        if not self._facets & Facet.USAGE:
+        if not self._reads_usage:
             # A row that was freed and taken by another node shows in the node journal.
             usage = self._table.usage_journal.position
         changed = self._table.changed_since(nodes, usage)
