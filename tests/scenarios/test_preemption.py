@@ -287,6 +287,26 @@ def test_br088_a_victim_ends_after_its_grace_and_the_pod_is_bound() -> None:
     assert world.node_of("h") == "n1"
 
 
+def test_when_one_goes_evicting_the_rest_may_be_enough() -> None:
+    world = full(("equal", "2", 10), ("less", "2", 0), cpu="4")
+    world.pod("h", "3", priority=10)
+    world.run()
+    assert not deletions(world)
+    world.delete("equal")
+    world.run()
+    assert deletions(world) == ["less"]
+    assert world.node_of("h") == "n1"
+
+
+def test_a_pod_that_goes_does_not_wake_whom_evictions_would_not_help() -> None:
+    world = full(("small", "1", 10), ("large", "3", 10), cpu="4")
+    world.pod("h", "3", priority=10)
+    world.run()
+    world.delete("small")
+    world.run()
+    assert world.attempts("h") == 1
+
+
 # What may happen in between.
 
 
