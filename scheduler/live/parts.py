@@ -169,7 +169,8 @@ class Parts:
         self.dispatcher.abort_writes()
 
     def _may_decide(self) -> bool:
-        return self.rights.granted and not self.informant.stopping
+        # Without a valid lease nothing can be sent, and a pod whose Binding was not sent is due again at once.
+        return self.leadership.valid() and self.rights.granted and not self.informant.stopping
 
     # Between watches, engine and writes.
 

@@ -102,6 +102,9 @@ async def test_without_the_lease_nothing_is_written_and_with_it_again_work_goes_
     api.cluster.create("pods", pod_json("a", "1"))
     lists = berth.parts.reflectors[0].lists
     await eventually(lambda: berth.parts.engine.find_pod("default", "a"), "the pod is seen")
+    seen = berth.parts.engine.find_pod("default", "a")
+    assert seen is not None
+    assert [line.what for line in berth.parts.engine.story(seen.uid)] == ["queued"]
     assert api.count("POST", "/binding") == 0
     assert not berth.status.done()
     api.heal()
