@@ -56,14 +56,14 @@ class NodeVolumeLimits(PreFilter, RowFilter):
         {CsiNode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment}
     )
 
-    def pre_filter(self, state: CycleState, pod: PodInfo) -> PreFilterResult:  # noqa: ARG002
-        """Skips pods without volumes that could be attached."""
-        return PreFilterResult() if any(map(_may_be_attached, pod.spec.volumes)) else PreFilterResult(SKIP)
-
     def __init__(self, args: PluginArgs, handle: Handle) -> None:
         super().__init__(args, handle)
         self._attached = AttachedVolumes(handle)
         self._limits = Limits(handle)
+
+    def pre_filter(self, state: CycleState, pod: PodInfo) -> PreFilterResult:  # noqa: ARG002
+        """Skips pods without volumes that could be attached."""
+        return PreFilterResult() if any(map(_may_be_attached, pod.spec.volumes)) else PreFilterResult(SKIP)
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:  # noqa: ARG002
         """Refused where one driver would have more to attach than it can."""

@@ -1,7 +1,7 @@
 """Volumes on a real API server: the messages are kube-scheduler's, and the real volume controller completes what berth begins."""
 
 import pytest
-from kubernetes.client import StorageV1Api
+from kubernetes.client import StorageV1Api, V1PersistentVolumeClaim
 
 from tests.apiserver.stage import Stage, berth
 from tests.apiserver.test_messages import SAME_PLUGINS
@@ -152,3 +152,31 @@ def test_a_claim_that_waits_for_its_pod_gets_the_volume_where_the_pod_fits(stage
     assert (claim.status.phase, claim.spec.volume_name) == ("Bound", "v-n2")
     assert volume.spec.claim_ref.uid == claim.metadata.uid
     assert phase("v-n1") == "Available"
+
+
+@pytest.mark.controlplane("kube-controller-manager")
+def test_a_provisioner_is_told_the_node_and_the_pod_waits_for_what_it_makes(stage: Stage) -> None:
+    stage.create([node_json("n1")])
+    StorageV1Api(stage.server.admin).create_storage_class(class_json("csi", "csi.example.com"))
+    stage.core.create_namespaced_persistent_volume_claim("default", claim_json("data", storage_class="csi"))
+
+    def claim() -> V1PersistentVolumeClaim:
+        return stage.core.read_namespaced_persistent_volume_claim("data", "default")
+
+    with controller_manager(stage.server), berth(stage.server):
+        stage.create([pod_json("db", cpu="1", spec=using("data"))])
+        selected = "volume.kubernetes.io/selected-node"
+        wait_until(lambda: (claim().metadata.annotations or {}).get(selected) == "n1", 15, "the node is selected")
+        assert stage.node_of("db") == ""
+        reference = {"namespace": "default", "name": "data", "uid": claim().metadata.uid}
+        provisioned = volume_json(
+            "made",
+            storage_class="csi",
+            on=where(HOSTNAME, "n1"),
+            claim=reference,
+            source=csi_source("made"),
+            metadata={"annotations": {"pv.kubernetes.io/provisioned-by": "csi.example.com"}},
+        )
+        stage.core.create_persistent_volume(provisioned)
+        wait_until(lambda: stage.node_of("db") == "n1", 30, "the pod is bound")
+    assert (claim().status.phase, claim().spec.volume_name) == ("Bound", "made")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -144,7 +145,9 @@ class History:
         for seen in (rows, Rows(scratch, scratch.live(), rows.table)):
             for wanting in WANTING:
                 fresh = NodeVolumeLimits(NodeVolumeLimits.Args(), self.handle)
-                assert said(self.limits, wanting, seen) == said(fresh, wanting, seen)
+                whole = said(self.limits, wanting, seen)
+                assert whole == said(fresh, wanting, seen)
+                assert said(self.limits, wanting, seen.subset(np.array([1, 2]))) == whole[1:], "each row by itself"
                 assert said(self.binding, wanting, seen) == said(self._binding(), wanting, seen)
 
     def _binding(self) -> VolumeBinding:

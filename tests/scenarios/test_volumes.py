@@ -406,3 +406,27 @@ def test_a_pod_that_is_preempted_while_its_volume_is_made_gives_everything_back(
     storage.world.run(70.0)
     assert storage.world.placed() == {"low": "n1"}
     assert storage.volume_of("c") == "v1"
+
+
+def test_pods_that_share_a_claim_are_all_placed_where_its_volume_is_made(storage: Storage) -> None:
+    storage.claim("c", storage_class="csi", modes=("ReadWriteMany",))
+    for name in ("a", "b", "c"):
+        storage.pod(name, "c")
+    storage.world.start().run(30.0)
+    placed = storage.world.placed()
+    assert placed.keys() == {"a", "b", "c"}
+    assert len(set(placed.values())) == 1
+    assert len(storage.world.cluster.list("persistentvolumes")[0]) == 1
+
+
+def test_a_node_that_goes_while_a_volume_is_made_for_it_ends_the_attempt() -> None:
+    storage = Storage("n1")
+    storage.controller.pace = VolumePace(provision=30.0)
+    storage.claim("c", storage_class="csi")
+    storage.pod("p", "c")
+    storage.world.start().run(1.0)
+    storage.world.cluster.delete("nodes", None, "n1")
+    storage.world.run(0.5)
+    reason, message = storage.world.why("p")
+    assert (reason, 'failed to get node "n1"' in message) == ("SchedulerError", True)
+    assert not storage.world.bindings()
