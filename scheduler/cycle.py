@@ -154,7 +154,7 @@ async def decide(
         if any(extender.preempt_verb for extender in opinion.extenders):
             # What they make of the candidates may change with any event.
             found.diagnosis.rejectors.add(EXTENDER)
-        return await post_filter(runtime, cycle, pod, found)
+        return await post_filter(state, runtime, cycle, pod, found)
 
     node_name = choose(state, runtime, cycle, pod, found, opinion=opinion)
     if isinstance(node_name, NotPlaced):
@@ -217,9 +217,12 @@ def check(state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo
     return verdicts
 
 
-async def post_filter(runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, found: Infeasible) -> NotPlaced:
+async def post_filter(
+    state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, found: Infeasible
+) -> NotPlaced:
     """PostFilter: make room (preemption), or add to the message why that cannot be done."""
     diagnosis = found.diagnosis
+    state.observer.preemption_tried()
     result = await runtime.run_post_filter(cycle, pod, found.verdicts)
     if result.status.code is Code.ERROR:
         return _error(result.status)

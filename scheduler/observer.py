@@ -27,6 +27,9 @@ class Observer:
     def pod_failed(self, pod: PodInfo, reason: str, message: str) -> None:
         """An attempt failed; `reason` is the PodScheduled reason."""
 
+    def preemption_tried(self) -> None:
+        """A pod fits nowhere, and PostFilter is about to try to make room."""
+
     def pod_preempts(self, pod: PodInfo, node_name: str, victims: int) -> None:
         """Room is being made for a pod on this node, at the cost of so many others."""
 

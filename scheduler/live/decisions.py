@@ -28,6 +28,10 @@ class DecisionLog(Observer):
         """Say why not."""
         log.info("not placed", pod=pod.key, uid=pod.uid, reason=reason, message=message)
 
+    def pod_preempts(self, pod: PodInfo, node_name: str, victims: int) -> None:
+        """Say at whose cost."""
+        log.info("preempts", pod=pod.key, uid=pod.uid, node=node_name, victims=victims)
+
     def kubelet_refused(self, pod: PodInfo, reason: str) -> None:
         """Say who refused it."""
         log.warning("refused by kubelet", pod=pod.key, uid=pod.uid, node=pod.node_name, reason=reason)

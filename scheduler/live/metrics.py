@@ -78,6 +78,8 @@ class Metrics(Observer):
             "attempts",
         )
         self._pod_attempts = histogram("scheduler_pod_scheduling_attempts", "Until bound.", exponential(1, 2, 5))[()]
+        self._preemptions = counter("scheduler_preemption_attempts", "Attempts to make room for a pod.")[()]
+        self._victims = histogram("scheduler_preemption_victims", "Victims of a preemption.", exponential(1, 2, 7))[()]
         self._incoming = counter("scheduler_queue_incoming_pods", "Pods that entered a queue.", "queue", "event")
         self._calls = counter(api_call, "Requests to the API server.", "call_type", "result")
         self._call_seconds = histogram(
@@ -132,6 +134,14 @@ class Metrics(Observer):
         """Count the attempt."""
         result = "unschedulable" if reason == "Unschedulable" else "error"
         self._attempts[result, pod.spec.scheduler_name].inc()
+
+    def preemption_tried(self) -> None:
+        """Count it."""
+        self._preemptions.inc()
+
+    def pod_preempts(self, pod: PodInfo, node_name: str, victims: int) -> None:
+        """Count the victims."""
+        self._victims.observe(victims)
 
     def kubelet_refused(self, pod: PodInfo, reason: str) -> None:
         """Count it."""

@@ -45,6 +45,16 @@ class Observers(Observer):
         for observer in self._observers:
             observer.pod_failed(pod, reason, message)
 
+    def preemption_tried(self) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.preemption_tried()
+
+    def pod_preempts(self, pod: PodInfo, node_name: str, victims: int) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.pod_preempts(pod, node_name, victims)
+
     def kubelet_refused(self, pod: PodInfo, reason: str) -> None:
         """Pass it on."""
         for observer in self._observers:

@@ -45,6 +45,18 @@ def test_attempts_are_counted_by_their_end() -> None:
         assert found["scheduler_schedule_attempts_total", labels] == 1
 
 
+def test_preemptions_are_counted_with_their_victims() -> None:
+    registry = CollectorRegistry()
+    metrics = Metrics(registry, lambda: 0.0)
+    metrics.preemption_tried()
+    metrics.preemption_tried()
+    metrics.pod_preempts(pod("a"), "n1", victims=3)
+    found = samples(registry)
+    assert found["scheduler_preemption_attempts_total", ()] == 2
+    assert found["scheduler_preemption_victims_sum", ()] == 3
+    assert found["scheduler_preemption_victims_count", ()] == 1
+
+
 def test_cycles_and_points_are_timed_with_the_observers_own_clock() -> None:
     registry, moments = CollectorRegistry(), iter([10.0, 10.25, 10.5, 12.0])
     metrics = Metrics(registry, lambda: next(moments))
