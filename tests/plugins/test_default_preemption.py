@@ -94,6 +94,40 @@ def test_host_ports_are_freed_too() -> None:
     assert (tried.node, tried.victims) == ("node1", {"has-the-port"})
 
 
+def anti_affine(labels: dict[str, str]) -> dict[str, Any]:
+    """No pod with these labels on the same node."""
+    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": "kubernetes.io/hostname"}
+    return {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+
+
+def test_a_pod_that_does_not_want_this_one_beside_it_goes() -> None:
+    pods = [
+        running("unwilling", "node1", SMALL, LOW, labels=APP, spec=anti_affine(APP)),
+        running("indifferent", "node1", SMALL, MID),
+        running("great", "node1", SMALL, HIGH),
+        running("greatest", "node2", SMALL, HIGHEST, labels=APP, spec=anti_affine(APP)),
+    ]
+    tried = Preempting(nodes(2), pods).attempt(preemptor(SMALL, labels=APP))
+    assert (tried.node, tried.victims) == ("node1", {"unwilling"})
+
+
+def test_a_spread_that_is_too_uneven_is_evened_out_by_evictions() -> None:
+    zones = [node("a", labels={"zone": "1"}), node("b", labels={"zone": "1"}), node("x", labels={"zone": "2"})]
+    pods = [
+        running("a1", "a", SMALL, MID, labels=APP),
+        running("a2", "a", SMALL, LOW, labels=APP, started=2),
+        running("b1", "b", SMALL, LOW, labels=APP, started=1),
+        running("x1", "x", SMALL, HIGH, labels=APP),
+        running("x2", "x", SMALL, HIGH, labels=APP),
+    ]
+    spread = [
+        {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": APP}}
+        for key in ("zone", "kubernetes.io/hostname")
+    ]
+    tried = Preempting(zones, pods).attempt(preemptor(SMALL, labels=APP, spec={"topologySpreadConstraints": spread}))
+    assert (tried.node, tried.victims) == ("a", {"a2"})
+
+
 # Which node.
 
 
