@@ -133,11 +133,13 @@ async def _goes(state: State, victim: PodInfo) -> bool:
 
 
 async def _is_gone(state: State, victim: PodInfo, outcome: Outcome) -> bool:
-    """There is no such pod any more, or another one has its name, whose UID a patch cannot change (422)."""
+    """There is no such pod any more. Another one may have its name: then a precondition fails (409), or a patch would change the
+    UID (422); but a conflict may have other reasons.
+    """
     match outcome:
-        case Refused(code=404 | 409):
+        case Refused(code=404):
             return True
-        case Refused(code=422):
+        case Refused(code=409 | 422):
             return await _goes(state, victim)
         case _:
             return False

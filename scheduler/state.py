@@ -258,6 +258,8 @@ class State:
         self._see_promise(pod)
         if placement is not None:
             self.cache.reassume(pod)
+            for event in pod_changes(placement.pod, pod, EventResource.ASSIGNED_POD):
+                self.wake(event, placement.pod, pod)
         self.queue.update(pod, pod_changes(known, pod, EventResource.UNSCHEDULED_POD), self.now)
         if known.problem and not pod.problem:
             self.queue.activate(pod.uid, self.now)

@@ -184,9 +184,10 @@ def test_br083_when_one_victim_cannot_be_evicted_the_last_one_is_spared(answer: 
     assert world.node_of("h") == "n1"
 
 
-def test_a_failed_eviction_leaves_no_promise() -> None:
+@pytest.mark.parametrize("code", [403, 409])
+def test_a_failed_eviction_leaves_no_promise(code: int) -> None:
     world = full(("v", "2", 0))
-    world.faults.calls(marking, CallPlan(carried_out=False, answer=Refused(403, "Forbidden", "no")))
+    world.faults.calls(marking, CallPlan(carried_out=False, answer=Refused(code, "No", "no")))
     world.pod("h", "2", priority=10)
     world.driver.settle()
     assert not len(world.engine.state.nominator)

@@ -89,6 +89,21 @@ def test_br028_a_pod_that_is_scaled_down_fits_at_once() -> None:
     assert world.node_of("p") == "n1"
 
 
+def test_br028_a_pod_that_is_scaled_down_while_it_is_being_bound_makes_room_for_others() -> None:
+    world = World()
+    world.node("n1", cpu="2")
+    world.start()
+    world.faults.calls(binding, CallPlan(before=5.0), times=1)
+    world.pod("p", cpu="2")
+    world.driver.settle()
+    world.pod("q", cpu="1")
+    world.driver.settle()
+    assert world.node_of("q") is None
+    world.resize("p", "500m")
+    world.driver.settle()
+    assert world.node_of("q") == "n1"
+
+
 class Moody(Filter):
     """Refuses until told otherwise, and registers no events."""
 
