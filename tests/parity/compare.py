@@ -140,7 +140,7 @@ REJECTING = frozenset(
     {
         *("NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit"),
         *("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"),
-        *("PodTopologySpread", "InterPodAffinity"),
+        *("PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures"),
     }
 )
 SCORING = frozenset(

@@ -1,4 +1,6 @@
-"""Random clusters of pods with volumes: bound and unbound claims, zones, limits of drivers, disks that are not shared."""
+"""Random clusters of pods with volumes: bound and unbound claims, zones, limits of drivers, disks that are not shared. Not every
+node has every feature.
+"""
 
 from scheduler.api import Kind
 from tests.builders import JsonObject, container, node_json, pod_json
@@ -8,6 +10,7 @@ ZONE = "topology.kubernetes.io/zone"
 DRIVER = "csi.example.com"
 LATE, NOW = "late", "now"
 CLAIMS = 14
+FEATURE = "RestartAllContainersOnContainerExits"
 
 
 class Storage(World):
@@ -47,12 +50,23 @@ class Storage(World):
         if self._draw.random() < 0.35:
             disk = {"pdName": f"disk{self._draw.randint(1, 2)}", "readOnly": self._draw.random() < 0.4}
             volumes.append({"name": "disk", "gcePersistentDisk": disk})
-        spec = {"volumes": volumes}
-        return pod_json(name, containers=[container("50m")], scheduler="default-scheduler", spec=spec)
+        only = container("50m")
+        if self._draw.random() < 0.15:
+            # What takes a feature that a node's kubelet must have declared.
+            exits = {"operator": "In", "values": [42]}
+            only |= {
+                "restartPolicy": "Never",
+                "restartPolicyRules": [{"action": "RestartAllContainers", "exitCodes": exits}],
+            }
+        spec = {"volumes": volumes, "restartPolicy": "Never"}
+        return pod_json(name, containers=[only], scheduler="default-scheduler", spec=spec)
 
     def _node(self, name: str) -> JsonObject:
         labels = {ZONE: self._draw.choice(("east", "west", "north"))} if self._draw.random() < 0.9 else {}
-        return node_json(name, labels=labels)
+        made = node_json(name, labels=labels)
+        if self._draw.random() < 0.6:
+            made["status"]["declaredFeatures"] = [FEATURE]
+        return made
 
     def _claim(self, name: str) -> list[tuple[Kind, JsonObject]]:
         """A claim with the volume it is bound to."""
