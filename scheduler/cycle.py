@@ -343,7 +343,9 @@ def bound(state: State, runtime: ProfileRuntime, cycle: CycleState, entry: Queue
 def undo(state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, node_name: str) -> bool:
     """Unreserve in reverse and forget; whether there was room to give back."""
     runtime.run_unreserve(cycle, pod, node_name)
-    return state.cache.forget(pod.uid)
+    freed = state.cache.forget(pod.uid)
+    state.adopt(pod.uid)
+    return freed
 
 
 def give_back(state: State, entry: QueueEntry, failure: NotPlaced) -> None:

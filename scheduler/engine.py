@@ -21,9 +21,9 @@ from scheduler.config import Configuration
 from scheduler.cycle import attempt
 from scheduler.extenders.interest import consulted_on_all, manifests
 from scheduler.framework import CycleState, Plugin, PodInfo, Status, error
-from scheduler.handle import PluginHandle
 from scheduler.messages import (
     Bind,
+    ConfigurationChanged,
     Done,
     Effect,
     EffectDone,
@@ -45,12 +45,12 @@ from scheduler.messages import (
 )
 from scheduler.observer import Observer
 from scheduler.permits import Waiting
+from scheduler.profiles import ProfileMaker, kinds
 from scheduler.queue.backoff import Backoff
 from scheduler.queue.entry import Part, QueueEntry
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.runtime.filters import NodeVerdicts
-from scheduler.runtime.profile import ProfileRuntime
-from scheduler.state import HOLD_OVER, OWN_REGISTRATIONS, State, is_refusal
+from scheduler.state import HOLD_OVER, State, is_refusal
 from scheduler.story import StoryLine
 from scheduler.tasks import CancelledError, ChangeWait, Perform, PermitWait, Sleep, Suspension, Together, Turn
 
@@ -86,34 +86,31 @@ class Summary:
 
 
 class Engine:
-    """Owner of queue, cache and attempts, and of what plugins share. `kinds` are those that a driver must follow: pods, nodes,
-    and what plugins need;
-    `manifests` says which objects it must hand over whole.
+    """Owner of queue, cache and attempts, and of what plugins share. Only pods of `namespace` are scheduled, unless it is empty.
+
+    `kinds` are those that a driver must follow: pods, nodes, and what plugins need; `manifests` says which objects it must hand
+    over whole. Both may be different after a `ConfigurationChanged`; if `manifests` are, everything is to be listed afresh.
     """
 
     def __init__(
-        self, configuration: Configuration, registry: Mapping[str, type[Plugin]], seed: int, observer: Observer
+        self,
+        configuration: Configuration,
+        registry: Mapping[str, type[Plugin]],
+        seed: int,
+        observer: Observer,
+        namespace: str = "",
     ) -> None:
         self.shared: dict[type, object] = {}
         cache = Cache()
-        profiles = {
-            profile.scheduler_name: ProfileRuntime(
-                profile,
-                registry,
-                PluginHandle(self),
-                table=cache.nodes,
-                observer=observer,
-                own_registrations=OWN_REGISTRATIONS,
-            )
-            for profile in configuration.profiles
-        }
-        backoff = Backoff(configuration.pod_initial_backoff_seconds, configuration.pod_max_backoff_seconds)
+        self._maker = ProfileMaker(registry, self, cache, observer)
+        profiles = self._maker.make(configuration, {})
         flush_after = configuration.pod_max_in_unschedulable_seconds
-        queue = SchedulingQueue(profiles, backoff, flush_after, observer)
-        self.state = State(queue, profiles, cache, observer, np.random.default_rng(seed), configuration.extenders)
+        queue = SchedulingQueue(profiles, _backoff(configuration), flush_after, observer)
+        self.state = State(
+            queue, profiles, cache, observer, np.random.default_rng(seed), configuration.extenders, namespace
+        )
         self.manifests = manifests(configuration)
-        needed = (kind for runtime in profiles.values() for kind in runtime.needs())
-        self.kinds: frozenset[Kind] = frozenset({Kind.POD, Kind.NODE, *needed})
+        self.kinds = kinds(profiles)
         self._leading = False
         self._synced: set[Kind] = set()
         self._awaiting: dict[int, Task] = {}
@@ -135,7 +132,7 @@ class Engine:
         return self._leading
 
     def handle(self, fact: Fact, now: float) -> None:
-        """Take over what was observed."""
+        """Take over what was observed. Raises ConfigError, with nothing changed, if a configuration cannot be put into force."""
         self.state.now = now
         match fact:
             case EffectDone(effect_id=effect_id, outcome=outcome):
@@ -149,9 +146,24 @@ class Engine:
                 self._synced.clear()
             case LeadershipLost():
                 self._leading = False
+            case ConfigurationChanged(configuration=configuration):
+                self._reconfigure(configuration)
             case _:
                 self._observe(fact)
         self._resume_waits()
+
+    def _reconfigure(self, configuration: Configuration) -> None:
+        """Attempts under way end with the plugins they began with, or are undone; queue and cache stay."""
+        state = self.state
+        profiles = self._maker.make(configuration, state.profiles)
+        state.take_over(profiles, configuration.extenders, _backoff(configuration))
+        if manifests(configuration) != self.manifests:
+            self.manifests = manifests(configuration)
+            self._synced.clear()
+        for kind in self.kinds - kinds(profiles):
+            state.objects.forget(kind)
+        self.kinds = kinds(profiles)
+        self._synced &= self.kinds
 
     def _observe(self, fact: ObjectFact) -> None:
         state = self.state
@@ -302,7 +314,9 @@ class Engine:
         scratch = state.cache.nodes.scratch(np.array([row]))
         name = state.cache.nodes.info(row).name
         scratch.remove_pod(name, pod.uid)
-        runtime = state.profiles[pod.spec.scheduler_name]
+        runtime = state.profiles.get(pod.spec.scheduler_name)
+        if runtime is None:
+            return f"no profile is named {pod.spec.scheduler_name} any more"
         cycle = CycleState()
         outcome = runtime.run_pre_filter(cycle, pod)
         if not outcome.status.ok:
@@ -392,8 +406,13 @@ class Engine:
         entry = task.entry
         if task.ended is not None:
             task.ended(error(f"{type(exception).__name__}: {exception}"))
-        if entry is None or state.queue.get(entry.key) is not entry:
-            # What has left the queue is gone or bound, and a bound pod keeps its room.
+        if entry is None:
+            return
+        if state.queue.get(entry.key) is not entry:
+            # What has left the queue is gone, bound, which keeps its room, or not ours any more.
+            for uid in entry.members.keys() - state.unstarted.keys():
+                if entry.profile not in state.profiles:
+                    state.cache.forget(uid)
             return
         for uid, pod in entry.members.items():
             state.cache.forget(uid)
@@ -456,6 +475,10 @@ class Engine:
             *self._change_waits.values(),
             *(task for _, _, task in self._sleeping),
         ]
+
+
+def _backoff(configuration: Configuration) -> Backoff:
+    return Backoff(configuration.pod_initial_backoff_seconds, configuration.pod_max_backoff_seconds)
 
 
 async def _learn_why_it_ended(state: State, pod: PodInfo) -> None:

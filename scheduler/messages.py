@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from scheduler.api import ApiObject, ClaimReference, Kind
+from scheduler.config import Configuration
 from scheduler.framework import Node, PodInfo
 
 
@@ -76,6 +77,12 @@ class LeadershipLost(Message, frozen=True):
     """This replica must not decide any more; what was sent and not answered is settled by reading."""
 
 
+class ConfigurationChanged(Message, frozen=True):
+    """Decide by this configuration from now on."""
+
+    configuration: Configuration
+
+
 class Done(Message, frozen=True):
     """The effect was carried out."""
 
@@ -130,7 +137,7 @@ class EffectDone(Message, frozen=True):
 
 
 ObjectFact = PodSeen | PodGone | NodeSeen | NodeGone | ObjectSeen | ObjectGone
-Fact = ObjectFact | KindSynced | KindStale | LeadershipGained | LeadershipLost | EffectDone
+Fact = ObjectFact | KindSynced | KindStale | LeadershipGained | LeadershipLost | ConfigurationChanged | EffectDone
 
 
 class Bind(Message, frozen=True):

@@ -28,6 +28,7 @@ from scheduler.framework import Action, ClusterEvent, EventRegistration, EventRe
 from scheduler.messages import Effect
 from scheduler.observer import Observer
 from scheduler.permits import Permits
+from scheduler.queue.backoff import Backoff
 from scheduler.queue.nominator import Nominator
 from scheduler.queue.scheduling_queue import SchedulingQueue
 from scheduler.rooms import Rooms
@@ -54,6 +55,7 @@ PAUSE_OVER = ClusterEvent(EventResource.NODE, Action.UPDATE_OTHER, "PreemptionPa
 HOLD_OVER = ClusterEvent(EventResource.NODE, Action.UPDATE_OTHER, "NodeHoldOver")
 
 _TOMBSTONES = 8192
+_RECONFIGURED = "the configuration has changed"
 _REFUSAL_REASONS = frozenset(
     {
         "UnexpectedAdmissionError",
@@ -86,7 +88,8 @@ class Preemption:
 @dataclass(slots=True)
 class State:
     """Queue, cache, promises and the means to decide. `now` is the time of the fact or advance under way. `deciding` is set while
-    a scheduling cycle relies on nothing changing under it, `consulting` while a pod is with the extenders.
+    a scheduling cycle relies on nothing changing under it, `consulting` while a pod is with the extenders. `others` are the
+    waiting pods that are somebody else's to schedule, by UID: another configuration may make them ours.
     """
 
     queue: SchedulingQueue
@@ -95,7 +98,9 @@ class State:
     observer: Observer
     rng: np.random.Generator
     extenders: Sequence[Extender] = ()
+    namespace: str = ""
     now: float = 0.0
+    others: dict[str, PodInfo] = field(default_factory=dict)
     objects: ObjectStore = field(default_factory=ObjectStore)
     nominator: Nominator = field(default_factory=Nominator)
     holds: NodeHolds = field(default_factory=NodeHolds)
@@ -157,6 +162,38 @@ class State:
         self.cancelled.append((uid, reason))
         return True
 
+    def take_over(
+        self, profiles: Mapping[str, ProfileRuntime], extenders: Sequence[Extender], backoff: Backoff
+    ) -> None:
+        """Decide by other profiles from now on. Pods that nobody here serves any more leave, pods that somebody does now come."""
+        asked_differently = tuple(extenders) != tuple(self.extenders)
+        changed = {name for name, runtime in profiles.items() if self.profiles.get(name) is not runtime}
+        stopped = {*(profiles if asked_differently else changed), *(self.profiles.keys() - profiles.keys())}
+        self.profiles, self.extenders = profiles, extenders
+        for pod in self.permits.pods():
+            if pod.spec.scheduler_name in stopped:
+                # The plugin that would allow it is not there any more.
+                self.permits.reject(pod.uid, _RECONFIGURED)
+        for entry in self.queue.reconfigure(profiles, stopped, backoff, self.now):
+            for pod in entry.members.values():
+                self.cancel(pod.uid, _RECONFIGURED)
+                self.others[pod.uid] = pod
+                self._see_promise(pod)
+                self.tell(pod, "left", f"no profile is named {entry.profile} any more")
+        for uid in list(self.others):
+            self.adopt(uid)
+
+    def serves(self, pod: PodInfo) -> bool:
+        """Whether the pod is ours to schedule."""
+        return pod.spec.scheduler_name in self.profiles and self.namespace in ("", pod.namespace)
+
+    def adopt(self, uid: str) -> None:
+        """Queue a pod that has become ours, unless an earlier attempt for it has not ended yet."""
+        pod = self.others.get(uid)
+        if pod is not None and self.serves(pod) and not self.cache.placement(uid):
+            del self.others[uid]
+            self._see_waiting(pod)
+
     # Pods.
 
     def see_pod(self, pod: PodInfo) -> None:
@@ -176,6 +213,7 @@ class State:
         not been seen to run, for then its kubelet may have refused it.
         """
         self._bury(uid)
+        self.others.pop(uid, None)
         entry = self.queue.remove(uid)
         promised = self.nominator.node_of(uid)
         self.nominator.clear(uid)
@@ -218,6 +256,7 @@ class State:
     def _see_bound(self, pod: PodInfo) -> None:
         self.queue.remove(pod.uid)
         self.rooms.forget(pod.uid)
+        self.others.pop(pod.uid, None)
         promised = self.nominator.clear(pod.uid)
         self.permits.reject(pod.uid, f"the pod was bound to {pod.node_name} meanwhile")
         before = self.cache.put(pod)
@@ -244,7 +283,8 @@ class State:
             self.cache.drop(pod.uid)
             self.wake(ASSIGNED_POD_DELETE, placement.pod, None)
             placement = None
-        if pod.spec.scheduler_name not in self.profiles:
+        if not self.serves(pod):
+            self.others[pod.uid] = pod
             self._see_promise(pod)
             return
         entry = self.queue.get(pod.uid)
@@ -253,6 +293,9 @@ class State:
                 self._see_promise(pod)
                 self.queue.add(pod, self.now)
                 self.tell(pod, "queued")
+            elif placement is not None:
+                # An attempt from before it was somebody else's has not ended yet.
+                self.others[pod.uid] = pod
             return
         known = entry.members[pod.uid]
         self._see_promise(pod)
@@ -271,7 +314,7 @@ class State:
 
     def _see_promise(self, pod: PodInfo) -> None:
         """Nominations count, also those of other schedulers; for their pods the status is all there is to go by."""
-        if pod.terminating or (not pod.nominated_node and pod.spec.scheduler_name not in self.profiles):
+        if pod.terminating or (not pod.nominated_node and not self.serves(pod)):
             self.take_back(pod)
         elif self.nominator.observe(pod):
             self._wake_for_promise(pod)
@@ -347,7 +390,7 @@ class State:
         if placement is not None:
             return placement.pod
         entry = self.queue.get(uid)
-        return None if entry is None else entry.members.get(uid)
+        return self.others.get(uid) if entry is None else entry.members.get(uid)
 
     def _bury(self, uid: str) -> None:
         """A UID never comes back: what is still heard of it is late."""

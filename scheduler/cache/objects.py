@@ -37,6 +37,10 @@ class ObjectStore:
         self._by_kind[obj.kind][obj.namespace, obj.name] = obj
         self._note(obj)
 
+    def forget(self, kind: Kind) -> None:
+        """A kind is not followed any more."""
+        self._by_kind[kind].clear()
+
     def drop(self, obj: ApiObject) -> None:
         """Take an object out."""
         del self._by_kind[obj.kind][obj.namespace, obj.name]

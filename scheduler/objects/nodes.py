@@ -14,20 +14,23 @@ _EFFECTS = {effect.value: effect for effect in Effect}
 
 
 class NodeDecoder(ObjectDecoder[wire.Node, Node]):
-    """Decodes nodes. A resource whose quantity cannot be understood is taken as absent, so that nothing is placed on it."""
+    """Decodes nodes. A resource whose quantity cannot be understood is taken as absent, so that nothing is placed on it.
+
+    `manifests` may be set to something else at any time.
+    """
 
     def __init__(self, manifests: Manifests = NO_MANIFESTS) -> None:
         super().__init__(wire.Node, _node)
-        self._whole = manifests.nodes
+        self.manifests = manifests
 
     def decode(self, body: bytes | msgspec.Raw) -> Node:
         """One node."""
         node = super().decode(body)
-        return msgspec.structs.replace(node, manifest=manifest(body)) if self._whole else node
+        return msgspec.structs.replace(node, manifest=manifest(body)) if self.manifests.nodes else node
 
     def decode_list(self, page: bytes) -> tuple[list[Node], str, str]:
         """A page of a list: nodes, version, and the token for the next page (empty at the end)."""
-        if not self._whole:
+        if not self.manifests.nodes:
             return super().decode_list(page)
         items, meta = split_list(page)
         return [self.decode(item) for item in items], meta.resource_version, meta.continue_

@@ -38,11 +38,12 @@ class PodList(wire.Wire):
 class PodDecoder:
     """Decodes pods. Pods that say the same share one `PodSpec` and one `PodTemplate`, which live as long as a pod does.
 
-    A pod with values that cannot be understood is decoded too, with a `problem` that says what and where.
+    A pod with values that cannot be understood is decoded too, with a `problem` that says what and where. `manifests` may be
+    set to something else at any time.
     """
 
     def __init__(self, manifests: Manifests = NO_MANIFESTS) -> None:
-        self._manifests = manifests
+        self.manifests = manifests
         self._pod = msgspec.json.Decoder(wire.Pod)
         self._list = msgspec.json.Decoder(PodList)
         self._encode = msgspec.msgpack.Encoder().encode
@@ -58,7 +59,7 @@ class PodDecoder:
 
     def decode_list(self, page: bytes) -> tuple[list[PodInfo], str, str]:
         """A page of a list: pods, version, and the token for the next page (empty at the end)."""
-        if self._manifests.pods:
+        if self.manifests.pods:
             items, meta = split_list(page)
             return [self.decode(item) for item in items], meta.resource_version, meta.continue_
         decoded = self._list.decode(page)
@@ -77,8 +78,8 @@ class PodDecoder:
 
     def _is_shown(self, pod: PodInfo) -> bool:
         if pod.node_name:
-            return self._manifests.bound
-        return pod.spec.scheduler_name in self._manifests.waiting
+            return self.manifests.bound
+        return pod.spec.scheduler_name in self.manifests.waiting
 
     def _info(self, pod: wire.Pod) -> PodInfo:
         meta, spec, status = pod.metadata, pod.spec, pod.status

@@ -10,7 +10,7 @@ plugins refused and that are alike in what these plugins read.
 """
 
 from collections import Counter, deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import count
 from typing import NamedTuple
@@ -31,6 +31,7 @@ POP_FROM_BACKOFF = "PopFromBackoffQ"
 NOT_SENT = "BindingNotSent"
 FORCE_ACTIVATE = ClusterEvent(EventResource.ANY, Action.ALL, "ForceActivate")
 UNSCHEDULABLE_TIMEOUT = ClusterEvent(EventResource.ANY, Action.ALL, "UnschedulableTimeout")
+CONFIGURATION_CHANGED = ClusterEvent(EventResource.ANY, Action.ALL, "ConfigurationChanged")
 
 # An entry that has been active for this long without an attempt is tried next, at most once in this many pops, whatever
 # stands above it: high priorities that keep coming back cannot keep a low one from ever being tried.
@@ -237,6 +238,34 @@ class SchedulingQueue:
         entry = self._entries.get(key)
         if entry is not None and entry.part is Part.UNSCHEDULABLE:
             self._admit(entry, Move.AFTER_BACKOFF, event.label, now)
+
+    def reconfigure(
+        self, rules: Mapping[str, QueueRules], changed: Collection[str], backoff: Backoff, now: float
+    ) -> list[QueueEntry]:
+        """Go by other rules from now on. What waits for the profiles that have `changed` is gated afresh and tried again, for its
+        rejections were by the old ones. Answers the entries of profiles that are no more; they have left.
+        """
+        left = [entry for entry in self._entries.values() if entry.profile not in rules]
+        for entry in left:
+            self.remove(entry.key)
+        self._rules, self._backoff = rules, backoff
+        self._in_flight.note(SeenEvent(CONFIGURATION_CHANGED, (None, None)))
+        waiting = [entry for entry in self._entries.values() if entry.part is not Part.IN_FLIGHT]
+        moved = [entry for entry in waiting if entry.profile in changed or entry.part in (Part.ACTIVE, Part.BACKOFF)]
+        # Places in another order cannot be compared with the old ones.
+        self._active, self._rejected_backoff, self._error_backoff = EntryHeap(), EntryHeap(), EntryHeap()
+        self._arrivals.clear()
+        for entry in sorted(moved, key=lambda entry: entry.activated_at):
+            part, since = entry.part, entry.activated_at
+            if entry.profile not in changed:
+                self._place(entry, part, now)
+                continue
+            move = Move.AT_ONCE if part in (Part.ACTIVE, Part.GATED) else Move.AFTER_BACKOFF
+            self._place(entry, Part.GONE, now)
+            self._admit(entry, move, CONFIGURATION_CHANGED.label, now)
+            if part is Part.ACTIVE:
+                entry.activated_at = since
+        return left
 
     def next_deadline(self) -> float | None:
         """When `pop` may have something: 0 for at once, None for only after an event."""

@@ -101,6 +101,7 @@ class ProfileRuntime:
         own_registrations: Mapping[str, Sequence[EventRegistration]],
     ) -> None:
         self.name = profile.scheduler_name
+        self.profile = profile
         self._percentage = profile.percentage_of_nodes_to_score
         self._observer = observer
         self._guard = Guard(observer)

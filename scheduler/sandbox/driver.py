@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from scheduler.api import Kind
+from scheduler.config import Configuration
 from scheduler.engine import Engine
 from scheduler.messages import (
     Answered,
@@ -17,6 +18,7 @@ from scheduler.messages import (
     BindVolume,
     CallExtender,
     ClearNomination,
+    ConfigurationChanged,
     DeletePod,
     Done,
     Effect,
@@ -89,14 +91,30 @@ class SandboxDriver:
         self.sent: list[Effect] = []
         self.extenders: dict[str, Extender] = {}
         self._after_step = after_step
-        self._pods = PodDecoder(engine.manifests)
-        self._nodes = NodeDecoder(engine.manifests)
-        self._others = {kind: FOLLOWED[kind].decoder() for kind in engine.kinds & FOLLOWED.keys()}
-        self._kinds = {"pods": Kind.POD, "nodes": Kind.NODE} | {FOLLOWED[kind].plural: kind for kind in self._others}
-        self._known: dict[str, dict[str, JsonObject]] = {resource: {} for resource in self._kinds}
+        self._known: dict[str, dict[str, JsonObject]] = {}
+        self._follow()
         self._watches: dict[str, Subscription] = {}
         self._arrived: dict[str, float] = {}
         self._advancing = False
+
+    def _follow(self) -> None:
+        """What the engine wants to know, as it wants to know it."""
+        self._shown = self.engine.manifests
+        self._pods, self._nodes = PodDecoder(self._shown), NodeDecoder(self._shown)
+        self._others = {kind: FOLLOWED[kind].decoder() for kind in sorted(self.engine.kinds & FOLLOWED.keys())}
+        self._kinds = {"pods": Kind.POD, "nodes": Kind.NODE} | {FOLLOWED[kind].plural: kind for kind in self._others}
+        self._known = {resource: self._known.get(resource, {}) for resource in self._kinds}
+
+    def reconfigure(self, configuration: Configuration) -> None:
+        """Decide by another configuration. Raises ConfigError, with nothing changed, if it cannot be put into force."""
+        self.tell(ConfigurationChanged(configuration))
+        known, shown = set(self._kinds), self._shown
+        self._follow()
+        for resource in known - set(self._kinds):
+            self.break_watch(resource)
+        for resource in self._kinds:
+            if resource not in known or shown != self._shown:
+                self.relist(resource)
 
     def start(self) -> None:
         """Lead, list everything, watch from there."""
