@@ -179,7 +179,9 @@ class Engine:
             case NodeGone(name=name, uid=uid):
                 state.lose_node(name, uid)
             case ObjectSeen(object=obj):
-                state.see_object(obj)
+                # What is heard of a kind that is not followed any more would never be corrected.
+                if obj.kind in self.kinds:
+                    state.see_object(obj)
             case ObjectGone(kind=kind, uid=uid, namespace=namespace, name=name):
                 state.lose_object(kind, uid, namespace, name)
 

@@ -26,6 +26,7 @@ from scheduler.live.server import DEFAULT_PORT, Address
 _HOST = "0.0.0.0" if "KUBERNETES_SERVICE_HOST" in environ else "127.0.0.1"  # noqa: S104
 
 _LOOK_AGAIN = 60.0
+_LOOK_AGAIN_AT_FILE = 2.0
 
 
 @click.command()
@@ -62,7 +63,16 @@ def run(
         configuration = read_configuration(config, registry)
         check_lease(configuration.leader_election)
         where = "" if namespace == "all" else namespace
-        options = Options(configuration, registry, where, Address.parse(bind_address), seed, _LOOK_AGAIN)
+        options = Options(
+            configuration,
+            registry,
+            where,
+            Address.parse(bind_address),
+            seed,
+            look_again=_LOOK_AGAIN,
+            path=config,
+            look_again_at_file=_LOOK_AGAIN_AT_FILE,
+        )
         credentials = Credentials(kubeconfig or configuration.client_connection.kubeconfig or None, context)
         status = _runner()(_work(options, credentials))
     except (SetupError, ConfigError, RegistryError) as error:

@@ -1,6 +1,6 @@
 """KubeSchedulerConfiguration v1: typed, defaulted, strictly validated."""
 
-from scheduler.config.load import default, load
+from scheduler.config.load import default, load, load_object
 from scheduler.config.model import (
     ClientConnection,
     ConfigError,
@@ -23,4 +23,5 @@ __all__ = [
     "Profile",
     "default",
     "load",
+    "load_object",
 ]

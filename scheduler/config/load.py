@@ -1,8 +1,11 @@
 """Reads a configuration file and checks it."""
 
+import copy
+from collections.abc import Mapping
+
 from scheduler.config import wire
 from scheduler.config.decode import decode
-from scheduler.config.document import Document
+from scheduler.config.document import Document, Tree
 from scheduler.config.extenders import extenders, without_managed
 from scheduler.config.lease import leader_election
 from scheduler.config.merge import Registry
@@ -28,7 +31,16 @@ def load(text: str, source: str, registry: Registry) -> Configuration:
     problems = Problems(document)
     for path, twice in document.duplicates:
         problems.add(path, twice)
-    file = decode(document.tree, wire.File, "", problems)
+    return _load(document.tree, source, registry, problems)
+
+
+def load_object(tree: Mapping[str, object], path: str, registry: Registry) -> Configuration:
+    """A configuration that is a part of an object, at this path in it. Raises ConfigError as `load`, without lines."""
+    return _load(copy.deepcopy(tree), path, registry, Problems(None, path))
+
+
+def _load(tree: Tree, source: str, registry: Registry, problems: Problems) -> Configuration:
+    file = decode(tree, wire.File, "", problems)
     if file is None:
         problems.raise_if_any()
         raise ConfigError([f"{source}: cannot be read"])

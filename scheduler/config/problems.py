@@ -7,13 +7,15 @@ from scheduler.config.model import ConfigError
 
 
 class Problems:
-    """Each problem has a field path and a text; it is shown with the line of the file, if there is a file.
+    """Each problem has a field path and a text; it is shown with the line of the file, if there is a file. `within` is the path
+    of the whole configuration in what it is a part of.
 
     Lists that lost unsound items while they were decoded are counted as they are in the file.
     """
 
-    def __init__(self, document: Document | None) -> None:
+    def __init__(self, document: Document | None, within: str = "") -> None:
         self._document = document
+        self._within = within
         self._found: list[tuple[int, str]] = []
         self._numbers: dict[str, Sequence[int]] = {}
 
@@ -25,7 +27,7 @@ class Problems:
         """Note one problem of a field, by its path in the file."""
         line = self._document.line(path) if self._document else 0
         place = f"{self._document.place(path)}: " if self._document else ""
-        self._found.append((line, f"{place}{path}: {text}"))
+        self._found.append((line, f"{place}{joined(self._within, path)}: {text}"))
 
     def in_file(self, path: str) -> str:
         """The path in the file of a path in the decoded values."""

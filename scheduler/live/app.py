@@ -139,7 +139,7 @@ def _settings() -> kopf.OperatorSettings:
 
 def _read(body: Mapping[str, object]) -> SchedulerSeen:
     metadata, status = _mapping(body.get("metadata")), _mapping(body.get("status"))
-    conditions = status.get("conditions")
+    conditions, configuration = status.get("conditions"), _mapping(body.get("spec")).get("configuration")
     transitions = {
         str(c.get("type")): (str(c.get("status")), str(c.get("lastTransitionTime")))
         for c in map(_mapping, conditions if isinstance(conditions, list) else [])
@@ -150,6 +150,7 @@ def _read(body: Mapping[str, object]) -> SchedulerSeen:
         str(metadata.get("uid")),
         generation if isinstance(generation, int) else 0,
         transitions,
+        configuration if isinstance(configuration, Mapping) else None,
     )
 
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 
 import structlog
 
+from scheduler.config import Configuration
 from scheduler.engine import Engine
 from scheduler.live import clock
-from scheduler.messages import Effect, Fact
+from scheduler.messages import ConfigurationChanged, Effect, Fact
 
 # A turn takes about as long as this; then sockets, timers and the lease have their say.
 _TURN = 0.01
@@ -44,6 +45,11 @@ class Driver:
             except Exception:
                 # One that cannot be digested must not keep the others out, now and after every restart.
                 log.exception("a fact was not digested", fact=type(fact).__name__)
+        self.wake()
+
+    def reconfigure(self, configuration: Configuration) -> None:
+        """Decide by another configuration. Raises ConfigError, with nothing changed, if it cannot be put into force."""
+        self.engine.handle(ConfigurationChanged(configuration), clock.now())
         self.wake()
 
     def finish(self) -> None:

@@ -44,14 +44,27 @@ class ExtenderCalls:
         observer: ExtenderObserver,
         settled: Callable[[str], Awaitable[None]],
     ) -> None:
-        self._tls = {extender.name: tls_context(extender) for extender in extenders}
-        self._server_names = {extender.name: extender.tls.server_name or None for extender in extenders}
+        self._tls: dict[str, ssl.SSLContext] = {}
+        self._server_names: dict[str, str | None] = {}
+        self.know(extenders)()
         self._principal = principal
         self._observer = observer
         self._settled = settled
         self._session: aiohttp.ClientSession | None = None
         self._calls: dict[asyncio.Task[Outcome], CallExtender] = {}
         self._complained: dict[str, float] = {}
+
+    def know(self, extenders: Sequence[Extender]) -> Callable[[], None]:
+        """Prepare to call these; what is answered makes it so. Raises SetupError if what one names for TLS cannot be used."""
+        contexts = {extender.name: tls_context(extender) for extender in extenders}
+        names = {extender.name: extender.tls.server_name or None for extender in extenders}
+
+        def begin() -> None:
+            # Those of before stay: calls of them may be on their way.
+            self._tls.update(contexts)
+            self._server_names.update(names)
+
+        return begin
 
     def submit(self, effect: CallExtender) -> None:
         """Make a call now."""

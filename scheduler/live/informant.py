@@ -11,9 +11,9 @@ from scheduler.live.dispatcher import Dispatcher
 from scheduler.live.lease import Leadership
 from scheduler.live.problems import Problems
 from scheduler.live.recorder import Recorder
-from scheduler.live.reflector import AnyReflector
 from scheduler.live.server import Account, Check, Told
 from scheduler.live.vitals import Reading
+from scheduler.live.watches import Watches
 
 
 @dataclass(slots=True)
@@ -23,7 +23,7 @@ class Informant:
     """
 
     engine: Engine
-    reflectors: Sequence[AnyReflector]
+    watches: Watches
     leadership: Leadership
     dispatcher: Dispatcher
     recorder: Recorder
@@ -41,7 +41,7 @@ class Informant:
         lines = self.problems.lines()
         unsure = self.leadership.valid() and not self.engine.ready
         return [
-            *(Check(f"{reflector.source.kind} watch", reflector.problem) for reflector in self.reflectors),
+            *(Check(f"{reflector.source.kind} watch", reflector.problem) for reflector in self.watches.reflectors),
             Check("lease", self.leadership.problem),
             Check("rights and credentials", "; ".join(lines) or None),
             Check("deciding", "everything is being listed afresh" if unsure else None),
@@ -62,7 +62,7 @@ class Informant:
         """What metrics read off."""
         now = asyncio.get_running_loop().time()
         waiting = {**self.dispatcher.queued(), "event": self.recorder.queued}
-        ages = {r.source.kind.value: now - max(r.last_heard, self.started) for r in self.reflectors}
+        ages = {r.source.kind.value: now - max(r.last_heard, self.started) for r in self.watches.reflectors}
         return Reading(
             summary=self.engine.summary(),
             staleness=ages,

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 
@@ -10,10 +11,11 @@ from scheduler.api import Kind
 from scheduler.config import Configuration
 from scheduler.engine import Engine
 from scheduler.framework import Plugin
-from scheduler.live import clock, sources
+from scheduler.live import clock
 from scheduler.live.app import OperatorShell
 from scheduler.live.calls import Line
 from scheduler.live.client import HttpTransport
+from scheduler.live.configuration import Configurator
 from scheduler.live.credentials import Credentials
 from scheduler.live.decisions import DecisionLog
 from scheduler.live.dispatcher import Dispatcher
@@ -27,23 +29,21 @@ from scheduler.live.observers import Observers
 from scheduler.live.preflight import needed_rights, wished_rights
 from scheduler.live.problems import Problems
 from scheduler.live.recorder import Recorder
-from scheduler.live.reflector import AnyReflector, Patience, Reflector
-from scheduler.live.rights import Rights
-from scheduler.live.scheduler_object import Glance, StatusWriter
+from scheduler.live.rights import Right, Rights
+from scheduler.live.scheduler_object import GROUP, PLURAL, VERSION, Glance, SchedulerSeen, StatusWriter
 from scheduler.live.server import Address
 from scheduler.live.vitals import Vitals
+from scheduler.live.watches import Watches
 from scheduler.messages import (
     Bind,
     CallExtender,
     Effect,
     EffectDone,
-    Fact,
     LeadershipGained,
     LeadershipLost,
-    PodSeen,
     RecordEvent,
 )
-from scheduler.objects import PodDecoder
+from scheduler.objects import NodeDecoder, PodDecoder
 
 _SLOTS = 64
 _EVENT_SLOTS = 8
@@ -56,7 +56,8 @@ _STATUS_EVERY = 3.0
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to run: what the command line and the configuration file say. `namespace` is the only one that is scheduled in,
-    or empty for all. `look_again` is how often (seconds) to look for the definition of berth's own resources.
+    or empty for all. `path` is the file that the configuration came from, looked at again every `look_again_at_file` seconds;
+    `look_again` is how often (seconds) to look for the definition of berth's own resources.
     """
 
     configuration: Configuration
@@ -65,6 +66,8 @@ class Options:
     address: Address
     seed: int
     look_again: float
+    path: Path | None
+    look_again_at_file: float
 
 
 class Parts:
@@ -83,36 +86,33 @@ class Parts:
         self.transports = (watching, writing, leasing)
         metrics = Metrics(self.registry)
         observer = Observers(metrics, DecisionLog(clock.now))
-        self.engine = Engine(options.configuration, options.plugins, options.seed, observer)
+        self.engine = Engine(options.configuration, options.plugins, options.seed, observer, options.namespace)
         self.driver = Driver(self.engine, self._perform, self._may_decide)
+        self._options = options
         self.rights = Rights(
             watching,
-            needed_rights(options.namespace, election, self.engine.kinds),
+            self._needed_rights(),
             wished_rights(options.namespace),
             self.problems,
             self.driver.wake,
             again=_ASK_AGAIN,
         )
         self.leadership = self._leadership(options.configuration, leasing, rng)
-        pods = PodDecoder(self.engine.manifests)
+        pods, nodes = PodDecoder(self.engine.manifests), NodeDecoder(self.engine.manifests)
         line = Line(writing, metrics, self.problems, self.rights.doubt, rng)
         self.dispatcher = Dispatcher(line, pods, _SLOTS, self)
         self.extenders = ExtenderCalls(options.configuration.extenders, self, metrics, self.dispatcher.settled)
         self.recorder = Recorder(
             line, self.may_write, lambda: self.dispatcher.crowded, slots=_EVENT_SLOTS, capacity=_EVENTS_KEPT
         )
-        self._profiles = frozenset(profile.scheduler_name for profile in options.configuration.profiles)
-        self._namespace = options.namespace
-        self._watching = False
-        others = sorted(self.engine.kinds - {Kind.POD, Kind.NODE})
-        self.reflectors: Sequence[AnyReflector] = (
-            Reflector(sources.pods(pods), watching, Patience(), self._deliver),
-            Reflector(sources.nodes(self.engine.manifests), watching, Patience(), self._deliver),
-            *(Reflector(sources.others(kind), watching, Patience(), self._deliver) for kind in others),
+        self.watches = Watches(watching, pods, nodes, self.driver.feed)
+        self.watches.follow(self.engine.kinds, self.engine.manifests)
+        self.configurator = Configurator(
+            options.configuration, options.path, options.plugins, self._reconfigure, every=options.look_again_at_file
         )
         self.informant = Informant(
             engine=self.engine,
-            reflectors=self.reflectors,
+            watches=self.watches,
             leadership=self.leadership,
             dispatcher=self.dispatcher,
             recorder=self.recorder,
@@ -121,18 +121,37 @@ class Parts:
         )
         self.status_writer = StatusWriter(line, self.may_write, self._glance, every=_STATUS_EVERY)
         self.operator = OperatorShell(
-            watching, credentials, election.resource_name, self.status_writer.seen, look_again=options.look_again
+            watching, credentials, election.resource_name, self._scheduler_seen, look_again=options.look_again
         )
         self.registry.register(Vitals(self.informant.reading))
         ProcessCollector(registry=self.registry)
 
     def _glance(self) -> Glance:
-        return Glance(self.leadership.holder, self.engine.summary(), self.informant.ready())
+        return Glance(self.leadership.holder, self.engine.summary(), self.informant.ready(), self.configurator.verdict)
 
-    def start_reflectors(self) -> Sequence[AnyReflector]:
-        """Those to run; from now on leadership means listing again what they know."""
-        self._watching = True
-        return self.reflectors
+    # Configuration.
+
+    async def look_for_configuration(self) -> None:
+        """See whether the Scheduler object has one before anything is decided by another."""
+        name = self._options.configuration.leader_election.resource_name
+        await self.configurator.look(self.transports[0], f"/apis/{GROUP}/{VERSION}/{PLURAL}/{name}")
+        self.driver.wake()
+
+    def _scheduler_seen(self, scheduler: SchedulerSeen | None) -> None:
+        self.configurator.object_seen(scheduler.configuration if scheduler else None)
+        self.status_writer.seen(scheduler)
+
+    def _reconfigure(self, configuration: Configuration) -> None:
+        """All of it, or none."""
+        know_extenders = self.extenders.know(configuration.extenders)
+        self.driver.reconfigure(configuration)
+        know_extenders()
+        self.watches.follow(self.engine.kinds, self.engine.manifests)
+        self.rights.need(self._needed_rights())
+
+    def _needed_rights(self) -> Sequence[Right]:
+        election = self._options.configuration.leader_election
+        return needed_rights(self._options.namespace, election, self.engine.kinds)
 
     # In whose name the dispatcher acts.
 
@@ -159,9 +178,7 @@ class Parts:
     def _gained(self) -> None:
         """The last leader's last Bindings may not have come through a watch yet, so everything is listed afresh (BR-139)."""
         self.driver.feed([LeadershipGained()])
-        if self._watching:
-            for reflector in self.reflectors:
-                reflector.relist()
+        self.watches.relist()
         self.recorder.pump()
 
     def _lost(self) -> None:
@@ -170,20 +187,10 @@ class Parts:
 
     def _may_decide(self) -> bool:
         # Without a valid lease nothing can be sent, and a pod whose Binding was not sent is due again at once.
-        return self.leadership.valid() and self.rights.granted and not self.informant.stopping
+        known = self.rights.granted and self.configurator.asked
+        return self.leadership.valid() and known and not self.informant.stopping
 
-    # Between watches, engine and writes.
-
-    def _deliver(self, facts: Sequence[Fact]) -> None:
-        self.driver.feed([fact for fact in facts if self._concerns_us(fact)] if self._namespace else facts)
-
-    def _concerns_us(self, fact: Fact) -> bool:
-        """Pods of other namespaces are not scheduled; but once they have a node, they count."""
-        match fact:
-            case PodSeen(pod=pod):
-                mine = pod.namespace == self._namespace
-                return mine or bool(pod.node_name) or pod.spec.scheduler_name not in self._profiles
-        return True
+    # Between engine and writes.
 
     def _perform(self, effect: Effect) -> None:
         if isinstance(effect, RecordEvent):

@@ -38,6 +38,7 @@ class SchedulerProcess:
             self._start("lease", self._lead())
             self._start("events", parts.recorder.run())
             self._start("watches", self._watch())
+            self._start("configuration", self._configure())
             self._start("status", _dispensable("status", parts.status_writer.run()))
             self._start("operator", _dispensable("operator", parts.operator.run()))
             ended = await self._first_end(stop)
@@ -51,6 +52,12 @@ class SchedulerProcess:
         await self._parts.rights.all_granted.wait()
         await self._parts.leadership.run()
 
+    async def _configure(self) -> None:
+        """Nothing is decided before it is known by what."""
+        await self._parts.look_for_configuration()
+        await self._parts.configurator.follow_file()
+        await asyncio.Event().wait()
+
     async def _watch(self) -> None:
         """Follow all kinds. If the lease can be had at once, the first list is the one that leadership asks for."""
         try:
@@ -58,9 +65,7 @@ class SchedulerProcess:
                 await self._parts.leadership.tried.wait()
         except TimeoutError:
             log.info("watching without the lease")
-        async with asyncio.TaskGroup() as group:
-            for reflector in self._parts.start_reflectors():
-                group.create_task(reflector.run())
+        await self._parts.watches.run()
 
     async def _first_end(self, stop: asyncio.Event) -> str | None:
         """What ended that must run; None if a stop was asked for."""

@@ -1,7 +1,7 @@
 """Rights as people grant them, and whether this account has them: the API server itself is asked."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -74,6 +74,7 @@ class Rights:
         self._again = again
         self._wished = frozenset(wished)
         self._problems = problems
+        self._needed = set(needed)
         self._open = set(needed)
         self._doubted = asyncio.Event()
         self._unmet: set[Right] = set()
@@ -84,6 +85,14 @@ class Rights:
     def granted(self) -> bool:
         """Whether all needed rights are known to be there."""
         return not self._open
+
+    def need(self, rights: Iterable[Right]) -> None:
+        """These are needed too from now on."""
+        added = [right for right in rights if right not in self._needed]
+        self._needed.update(added)
+        self._open.update(added)
+        for right in added:
+            self.doubt(right)
 
     def doubt(self, right: Right) -> None:
         """The server refused something that takes this right."""

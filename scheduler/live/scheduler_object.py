@@ -13,6 +13,7 @@ from scheduler.engine import Summary
 from scheduler.live import clock
 from scheduler.live.calls import MERGE_PATCH, Call, Flight, Line
 from scheduler.live.client import Response
+from scheduler.live.configuration import Verdict
 from scheduler.live.rights import Right
 from scheduler.live.server import Check
 from scheduler.messages import Refused
@@ -56,12 +57,15 @@ class Status(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class SchedulerSeen:
-    """The object as it was last seen. `transitions` holds status and lastTransitionTime of the conditions it has, by type."""
+    """The object as it was last seen, with its spec.configuration. `transitions` holds status and lastTransitionTime of the
+    conditions it has, by type.
+    """
 
     name: str
     uid: str
     generation: int
     transitions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    configuration: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ class Glance:
     leader: str
     summary: Summary
     checks: Sequence[Check]
+    configured: Verdict
 
 
 class StatusWriter:
@@ -94,6 +99,8 @@ class StatusWriter:
         if scheduler is None or known is None or known.uid != scheduler.uid:
             self._written = None
             self._transitions = dict(scheduler.transitions) if scheduler else {}
+        if scheduler is not None and (known is None or known.generation != scheduler.generation):
+            # Whoever has changed it waits for what becomes of that.
             self._appeared.set()
         self._object = scheduler
 
@@ -136,6 +143,8 @@ class StatusWriter:
             if summary.synced
             else ("False", "Listing", "Not all kinds have been listed since this replica leads.")
         )
+        told = glance.configured
+        configured = (told.status, told.reason, told.message)
         return Status(
             observed_generation=generation,
             leader=glance.leader,
@@ -147,7 +156,10 @@ class StatusWriter:
             bound_here=summary.bound_here,
             refused_by_kubelets=summary.refused_by_kubelets,
             last_decision=summary.last_decision,
-            conditions=[self._condition("Ready", ready, generation), self._condition("Synced", synced, generation)],
+            conditions=[
+                self._condition(kind, verdict, generation)
+                for kind, verdict in (("Ready", ready), ("Synced", synced), ("Configured", configured))
+            ],
         )
 
     def _condition(self, kind: str, verdict: tuple[str, str, str], generation: int) -> Condition:

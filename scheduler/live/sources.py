@@ -4,7 +4,7 @@ from scheduler.api import ApiObject, Kind
 from scheduler.framework import Node, PodInfo
 from scheduler.live.reflector import Source
 from scheduler.messages import NodeGone, NodeSeen, ObjectGone, ObjectSeen, PodGone, PodSeen
-from scheduler.objects import FOLLOWED, Manifests, NodeDecoder, PodDecoder
+from scheduler.objects import FOLLOWED, NodeDecoder, PodDecoder
 
 
 def pods(decoder: PodDecoder) -> Source[PodInfo]:
@@ -36,13 +36,13 @@ def others(kind: Kind) -> Source[ApiObject]:
     )
 
 
-def nodes(manifests: Manifests) -> Source[Node]:
+def nodes(decoder: NodeDecoder) -> Source[Node]:
     """All nodes."""
     return Source(
         kind=Kind.NODE,
         path="/api/v1/nodes",
         field_selector="",
-        decoder=NodeDecoder(manifests),
+        decoder=decoder,
         uid=lambda node: node.uid,
         name=lambda node: node.name,
         seen=NodeSeen,

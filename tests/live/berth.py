@@ -55,11 +55,21 @@ async def starter(kubeconfig: Path) -> AsyncIterator[Start]:
         namespace: str = "",
         plugins: dict[str, type[Plugin]] | None = None,
         extenders: Sequence[Extender] = (),
+        file: Path | None = None,
     ) -> Berth:
         registry = {**BUILT_IN, **(plugins or {})}
         configuration = replace(default(registry), leader_election=election, extenders=extenders)
         port = free_port()
-        options = Options(configuration, registry, namespace, Address("127.0.0.1", port), 0, look_again=0.2)
+        options = Options(
+            configuration,
+            registry,
+            namespace,
+            Address("127.0.0.1", port),
+            0,
+            look_again=0.2,
+            path=file,
+            look_again_at_file=0.05,
+        )
         running.append(Berth(Parts(options, Credentials(str(kubeconfig), None)), port))
         return running[-1]
 

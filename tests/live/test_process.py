@@ -77,7 +77,7 @@ async def test_the_standby_writes_nothing_and_takes_over_when_the_leader_ends(ap
     first = start()
     await eventually(lambda: first.leads, "the first leads")
     second = start()
-    await eventually(lambda: second.parts.reflectors[0].lists > 0, "the second keeps up")
+    await eventually(lambda: second.parts.watches.reflectors[0].lists > 0, "the second keeps up")
     api.cluster.create("pods", pod_json("a", "1"))
     await eventually(lambda: all_bound(api), "it is bound")
     assert second.parts.engine.summary().bound_here == 0
@@ -100,7 +100,7 @@ async def test_without_the_lease_nothing_is_written_and_with_it_again_work_goes_
     api.fault("GET", "/leases", hang)
     await eventually(lambda: not berth.parts.leadership.valid(), "the lease is lost")
     api.cluster.create("pods", pod_json("a", "1"))
-    lists = berth.parts.reflectors[0].lists
+    lists = berth.parts.watches.reflectors[0].lists
     await eventually(lambda: berth.parts.engine.find_pod("default", "a"), "the pod is seen")
     seen = berth.parts.engine.find_pod("default", "a")
     assert seen is not None
@@ -109,7 +109,7 @@ async def test_without_the_lease_nothing_is_written_and_with_it_again_work_goes_
     assert not berth.status.done()
     api.heal()
     await eventually(lambda: all_bound(api), "it is bound")
-    assert berth.parts.reflectors[0].lists > lists
+    assert berth.parts.watches.reflectors[0].lists > lists
 
 
 async def test_whatever_else_hangs_the_lease_is_renewed(api: FaultyApi, start: Start) -> None:
