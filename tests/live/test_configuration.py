@@ -1,12 +1,20 @@
 """A configuration in a file or in the Scheduler object, changed under a scheduler at work."""
 
+import asyncio
 from pathlib import Path
 
+import pytest
+import yaml
+
+from scheduler.config import LeaderElection
 from scheduler.sandbox.fields import JsonObject, object_at, objects_at, text_at
 from tests.builders import node_json, pod_json
+from tests.controlplane.apiserver import ApiServer
+from tests.controlplane.binaries import ROOT
+from tests.controlplane.kubectl import KubectlError, kubectl
 from tests.live.berth import Start
 from tests.live.faulty import FaultyApi, answer
-from tests.live.test_operator import RESOURCE, define, scheduler
+from tests.live.test_operator import DEFINITION, RESOURCE, define, scheduler
 from tests.live.waiting import eventually
 
 HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
@@ -169,3 +177,44 @@ async def test_a_kind_that_only_the_new_configuration_needs_is_followed_and_give
     api.cluster.create("pods", pod_json("a", "1"))
     await eventually(lambda: node_of(api, "a"), "the pod is bound")
     await eventually(lambda: all(r.problem is None for r in watches.reflectors), "all are followed")
+
+
+WRONG: list[tuple[JsonObject, str]] = [
+    (serving(percentageOfNodesToScore=101), "percentageOfNodesToScore"),
+    (serving("a", "a"), "no two profiles may have the same schedulerName"),
+    (serving("a", ""), "of several profiles each needs a schedulerName"),
+    (serving(podInitialBackoffSeconds=11), "podMaxBackoffSeconds (10 if not given) must be at least"),
+    (serving(extenders=[{"urlPrefix": "http://a", "bindVerb": "b"}] * 2), "at most one extender may bind"),
+    (serving(profile=[]), "profile"),
+    ({"kind": "KubeSchedulerConfiguration"}, "apiVersion"),
+]
+
+
+@pytest.mark.controlplane("kubectl")
+async def test_a_real_api_server_refuses_what_the_definition_can_tell_and_berth_the_rest(
+    real_apiserver: ApiServer, real_namespace: str, start_real: Start, tmp_path: Path
+) -> None:
+    async def ask(*args: str) -> str:
+        return await asyncio.to_thread(kubectl, real_apiserver, *args)
+
+    async def apply(configuration: JsonObject) -> str:
+        file = tmp_path / "scheduler.yaml"
+        file.write_text(yaml.safe_dump({**scheduler(), "spec": {"configuration": configuration}}))
+        return await ask("apply", "-f", str(file))
+
+    await ask("apply", "-k", str(DEFINITION.parent))
+    await ask("wait", "--for=condition=Established", f"crd/{RESOURCE}")
+    berth = start_real(LeaderElection(True, 3.0, 2.0, 0.5, "berth", real_namespace))
+    for configuration, said in WRONG:
+        with pytest.raises(KubectlError) as refused:
+            await apply(configuration)
+        assert said in str(refused.value)
+    await ask("apply", "-f", str(ROOT / "manifests" / "examples" / "scheduler-configuration.yaml"))
+    await ask("wait", "--for=condition=Configured", f"{RESOURCE}/berth", "--timeout=20s")
+    await eventually(lambda: len(berth.parts.engine.summary().profiles) == 2, "it is taken over")
+    await apply(serving("berth", profiles=[{"pluginConfig": [{"name": "NodeResourcesFit", "args": {"colour": 1}}]}]))
+    await ask("wait", "--for=condition=Configured=False", f"{RESOURCE}/berth", "--timeout=20s")
+    told = await ask("get", RESOURCE, "berth", "-o", "jsonpath={.status.conditions[?(@.type=='Configured')].message}")
+    assert "spec.configuration.profiles[0].pluginConfig[0].args.colour: unknown field" in told
+    assert len(berth.parts.engine.summary().profiles) == 2
+    await ask("delete", "crd", RESOURCE)

@@ -139,7 +139,7 @@ async def test_kubectl_shows_it_on_a_real_api_server(
     head, row = table.splitlines()
     assert head.split() == [
         *("NAME", "READY", "NODES", "ACTIVE", "BACKOFF", "UNSCHEDULABLE", "GATED", "BOUND"),
-        *("LEADER", "PROFILES", "LAST-DECISION", "AGE"),
+        *("CONFIGURED", "LEADER", "PROFILES", "LAST-DECISION", "AGE"),
     ]
     assert row.split()[:2] == ["berth", "True"]
     await ask("delete", "crd", RESOURCE)
