@@ -39,7 +39,8 @@ class ObjectStore:
 
     def forget(self, kind: Kind) -> None:
         """A kind is not followed any more."""
-        self._by_kind[kind].clear()
+        for obj in list(self._by_kind[kind].values()):
+            self.drop(obj)
 
     def drop(self, obj: ApiObject) -> None:
         """Take an object out."""

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from scheduler.config import LeaderElection
-from scheduler.sandbox.fields import JsonObject, object_at, objects_at, text_at
+from scheduler.sandbox.fields import Json, JsonObject, object_at, objects_at, text_at
 from tests.builders import node_json, pod_json
 from tests.controlplane.apiserver import ApiServer
 from tests.controlplane.binaries import ROOT
@@ -17,11 +17,11 @@ from tests.live.faulty import FaultyApi, answer
 from tests.live.test_operator import DEFINITION, RESOURCE, define, scheduler
 from tests.live.waiting import eventually
 
-HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+HEAD: JsonObject = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 FILE = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
 
-def serving(*names: str, **more: object) -> JsonObject:
+def serving(*names: str, **more: Json) -> JsonObject:
     """A configuration with profiles of these names."""
     return {**HEAD, "profiles": [{"schedulerName": name} for name in names], **more}
 
@@ -165,9 +165,9 @@ async def test_a_kind_that_only_the_new_configuration_needs_is_followed_and_give
 ) -> None:
     define(api)
     api.cluster.create("nodes", node_json("n1"))
-    without = {"name": "PodTopologySpread"}, {"name": "InterPodAffinity"}
+    without: list[Json] = [{"name": "PodTopologySpread"}, {"name": "InterPodAffinity"}]
     lean = serving()
-    lean["profiles"] = [{"schedulerName": "berth", "plugins": {"multiPoint": {"disabled": [*without]}}}]
+    lean["profiles"] = [{"schedulerName": "berth", "plugins": {"multiPoint": {"disabled": without}}}]
     api.cluster.create(RESOURCE, {**scheduler(), "spec": {"configuration": lean}})
     berth = start()
     watches = berth.parts.watches

@@ -13,7 +13,9 @@ DEFINITION = ROOT / "manifests" / "crds" / "schedulers.berth.dev.yaml"
 
 def fields(kind: type[msgspec.Struct]) -> dict[str, object]:
     """The fields of a struct, with those of what is in them."""
-    return {field.name: inner(field.type) for field in msgspec.structs.fields(kind) for field.name in [field.encode_name]}
+    return {
+        field.name: inner(field.type) for field in msgspec.structs.fields(kind) for field.name in [field.encode_name]
+    }
 
 
 def inner(kind: object) -> object:
