@@ -54,23 +54,35 @@ class RegistryError(ValueError):
     """Plugins that cannot be used; one line for each problem."""
 
 
-def load_registry(names: Iterable[str] = ()) -> dict[str, type[Plugin]]:
+class Registry(dict[str, type[Plugin]]):
+    """Plugins by name, to which others can be brought."""
+
+    def bring(self, place: str) -> type[Plugin]:
+        """The plugin at `module:Class`. Raises RegistryError if it cannot be loaded, is no plugin, or has the name of another."""
+        return self.take(EntryPoint("", place, GROUP))
+
+    def take(self, entry: EntryPoint) -> type[Plugin]:
+        """The plugin of an entry point; as `bring`."""
+        plugin = _load(entry)
+        other = self.setdefault(plugin.name, plugin)
+        if other is not plugin:
+            raise RegistryError(f"the name {plugin.name} is that of {_place(other)} already")
+        return plugin
+
+
+def load_registry(names: Iterable[str] = ()) -> Registry:
     """The built-in plugins, those that installed packages offer (entry points of `berth.plugins`), and those named here as
     `module:Class`. Raises RegistryError naming whatever cannot be loaded, is no plugin, or has the name of another.
     """
     found = [EntryPoint("", name, GROUP) for name in names]
-    registry = dict(BUILT_IN)
+    registry = Registry(BUILT_IN)
     problems: list[str] = []
     for entry in [*entry_points(group=GROUP), *found]:
         where = f"{entry.name} = {entry.value}" if entry.name else entry.value
         try:
-            plugin = _load(entry)
+            registry.take(entry)
         except RegistryError as error:
             problems.append(f"plugin {where}: {error}")
-            continue
-        other = registry.setdefault(plugin.name, plugin)
-        if other is not plugin:
-            problems.append(f"plugin {where}: the name {plugin.name} is that of {_place(other)} already")
     if problems:
         raise RegistryError("\n".join(problems))
     return registry

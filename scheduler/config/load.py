@@ -7,6 +7,7 @@ from scheduler.config import wire
 from scheduler.config.decode import decode
 from scheduler.config.document import Document, Tree
 from scheduler.config.extenders import extenders, without_managed
+from scheduler.config.imports import Importing, Imports
 from scheduler.config.lease import leader_election
 from scheduler.config.merge import Registry
 from scheduler.config.model import ClientConnection, ConfigError, Configuration
@@ -26,20 +27,32 @@ def default(registry: Registry) -> Configuration:
 
 
 def load(text: str, source: str, registry: Registry) -> Configuration:
-    """A configuration from YAML or JSON. Raises ConfigError with one line for each problem, naming source, line and field."""
+    """A configuration from YAML or JSON, which may name plugins as `module:Class` if the registry can import them. Raises
+    ConfigError with one line for each problem, naming source, line and field.
+    """
     document = Document(text, source)
     problems = Problems(document)
     for path, twice in document.duplicates:
         problems.add(path, twice)
-    return _load(document.tree, source, registry, problems)
+    return _load(
+        document.tree,
+        source,
+        registry,
+        problems,
+        Imports(registry, problems) if isinstance(registry, Importing) else None,
+    )
 
 
 def load_object(tree: Mapping[str, object], path: str, registry: Registry) -> Configuration:
-    """A configuration that is a part of an object, at this path in it. Raises ConfigError as `load`, without lines."""
+    """A configuration that is a part of an object, at this path in it. Raises ConfigError as `load`, without lines. It cannot
+    bring in code: whoever may write the object need not be trusted with that.
+    """
     return _load(copy.deepcopy(tree), path, registry, Problems(None, path))
 
 
-def _load(tree: Tree, source: str, registry: Registry, problems: Problems) -> Configuration:
+def _load(
+    tree: Tree, source: str, registry: Registry, problems: Problems, imports: Imports | None = None
+) -> Configuration:
     file = decode(tree, wire.File, "", problems)
     if file is None:
         problems.raise_if_any()
@@ -48,7 +61,7 @@ def _load(tree: Tree, source: str, registry: Registry, problems: Problems) -> Co
         problems.add("apiVersion", f'found "{file.api_version}", allowed: {API_VERSION}')
     if file.kind != KIND:
         problems.add("kind", f'found "{file.kind}", allowed: {KIND}')
-    made = _configuration(file, registry, problems)
+    made = _configuration(imports.resolved(file) if imports else file, registry, problems)
     problems.raise_if_any()
     return made
 

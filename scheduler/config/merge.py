@@ -55,6 +55,8 @@ def complaint(name: str, registry: Registry) -> str | None:
     """Why a plugin cannot be used under this name, or None."""
     if name in registry:
         return None
+    if ":" in name:
+        return f'found "{name}", allowed: the name of a plugin; module:Class in files only'
     if name in REMOVED_PLUGINS:
         return f'found "{name}", which kube-scheduler has removed, allowed: in `disabled` only'
     if name in PLUGINS:
@@ -88,7 +90,8 @@ def _enabled(given: wire.PluginSet, registry: Registry, problems: Problems, path
         where = f"{path}.enabled[{i}]"
         weight = 1 if plugin.weight is None else plugin.weight
         if text := complaint(plugin.name, registry):
-            problems.add(f"{where}.name", text)
+            if not problems.known(f"{where}.name"):
+                problems.add(f"{where}.name", text)
         elif plugin.name in refs:
             problems.add(f"{where}.name", f'found "{plugin.name}" again, allowed: once in a list')
         elif not 0 <= weight <= _MAX_WEIGHT:
@@ -102,7 +105,9 @@ def _disabled(given: wire.PluginSet, registry: Registry, problems: Problems, pat
     names = [plugin.name for plugin in given.disabled]
     for i, name in enumerate(names):
         # Under a wrong name a plugin would go on running, unnoticed.
-        if name not in {"*", *registry, *PLUGINS, *REMOVED_PLUGINS}:
+        if name not in {"*", *registry, *PLUGINS, *REMOVED_PLUGINS} and not problems.known(
+            f"{path}.disabled[{i}].name"
+        ):
             problems.add(f"{path}.disabled[{i}].name", f'found "{name}", allowed: * or {", ".join(sorted(registry))}')
     return set(names)
 

@@ -17,6 +17,7 @@ class Problems:
         self._document = document
         self._within = within
         self._found: list[tuple[int, str]] = []
+        self._paths: set[str] = set()
         self._numbers: dict[str, Sequence[int]] = {}
 
     def add(self, path: str, text: str) -> None:
@@ -27,7 +28,12 @@ class Problems:
         """Note one problem of a field, by its path in the file."""
         line = self._document.line(path) if self._document else 0
         place = f"{self._document.place(path)}: " if self._document else ""
+        self._paths.add(path)
         self._found.append((line, f"{place}{joined(self._within, path)}: {text}"))
+
+    def known(self, path: str) -> bool:
+        """Whether a problem of this field, by its path in the decoded values, was noted already."""
+        return self.in_file(path) in self._paths
 
     def in_file(self, path: str) -> str:
         """The path in the file of a path in the decoded values."""

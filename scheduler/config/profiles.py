@@ -52,7 +52,8 @@ def _arguments(
     for i, config in enumerate(given):
         where = f"{path}[{i}]"
         if text := complaint(config.name, registry):
-            problems.add(f"{where}.name", text)
+            if not problems.known(f"{where}.name"):
+                problems.add(f"{where}.name", text)
         elif config.name in seen:
             problems.add(f"{where}.name", f'found "{config.name}" again, allowed: once')
         else:
