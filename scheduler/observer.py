@@ -36,6 +36,12 @@ class Observer:
     def kubelet_refused(self, pod: PodInfo, reason: str) -> None:
         """A kubelet refused a pod that was bound to it (OutOfcpu and the like)."""
 
+    def plugin_started(self) -> None:
+        """A plugin is about to be called. Calls may nest, for what it asks of the handle may have others called."""
+
+    def plugin_finished(self, plugin: str, point: str, code: Code) -> None:
+        """It has answered. A filter for one node at a time counts as called once for all nodes."""
+
     def plugin_raised(self, plugin: str, point: str, exception: Exception) -> None:
         """A plugin raised; the attempt ends as an error and the loop goes on."""
 

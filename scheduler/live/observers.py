@@ -60,6 +60,16 @@ class Observers(Observer):
         for observer in self._observers:
             observer.kubelet_refused(pod, reason)
 
+    def plugin_started(self) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.plugin_started()
+
+    def plugin_finished(self, plugin: str, point: str, code: Code) -> None:
+        """Pass it on."""
+        for observer in self._observers:
+            observer.plugin_finished(plugin, point, code)
+
     def plugin_raised(self, plugin: str, point: str, exception: Exception) -> None:
         """Pass it on."""
         for observer in self._observers:

@@ -1,6 +1,7 @@
 """The parts of the live driver, made and connected. Not here: what runs when (process.py)."""
 
 import random
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from scheduler.live.informant import Informant
 from scheduler.live.lease import Alone, Leadership, LeaseKeeper, new_identity
 from scheduler.live.metrics import Metrics
 from scheduler.live.observers import Observers
+from scheduler.live.plugin_times import PluginTimes
 from scheduler.live.preflight import needed_rights, wished_rights
 from scheduler.live.problems import Problems
 from scheduler.live.recorder import Recorder
@@ -85,7 +87,7 @@ class Parts:
         )
         self.transports = (watching, writing, leasing)
         metrics = Metrics(self.registry)
-        observer = Observers(metrics, DecisionLog(clock.now))
+        observer = Observers(metrics, DecisionLog(clock.now), PluginTimes(self.registry, time.perf_counter))
         self.engine = Engine(options.configuration, options.plugins, options.seed, observer, options.namespace)
         self.driver = Driver(self.engine, self._perform, self._may_decide)
         self._options = options

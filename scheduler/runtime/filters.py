@@ -172,7 +172,8 @@ class FilterRunner:
             filters = filters[standing.size :]
         for plugin, cache in filters:
             if isinstance(plugin, Filter):
-                problem = self._one_by_one(plugin, state, pod, verdicts)
+                ask = partial(self._one_by_one, plugin, state, pod, verdicts)
+                problem = self._guard.measured(plugin, POINT, ask)
             else:
                 problem = self._by_rows(plugin, state, pod, verdicts, cache if keeping else None)
             if problem is not None:
@@ -197,7 +198,7 @@ class FilterRunner:
         numbers: dict[Status, int] = {}
         for position in verdicts.feasible().tolist():
             node = verdicts.rows.node(position)
-            status = self._guard.call(plugin, POINT, Status, partial(plugin.filter, state, pod, node))
+            status = self._guard.repeat(plugin, POINT, Status, partial(plugin.filter, state, pod, node))
             if status.code is Code.ERROR:
                 return _named(status, plugin.name)
             if not status.ok:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from scheduler.framework import Plugin, Status, error
+from scheduler.framework import Code, Plugin, Status, error
 from scheduler.observer import Observer
 from scheduler.runtime.answers import checked
 from scheduler.tasks import CancelledError
@@ -19,10 +19,24 @@ class Guard:
 
     def call(self, plugin: Plugin, point: str, kind: type[T], function: Callable[[], T]) -> T | Status:
         """The plugin's answer, which is of this kind, or an error status that names plugin, point and exception."""
+        self._observer.plugin_started()
+        answer = self.repeat(plugin, point, kind, function)
+        self._observer.plugin_finished(plugin.name, point, answer.code if isinstance(answer, Status) else Code.SUCCESS)
+        return answer
+
+    def repeat(self, plugin: Plugin, point: str, kind: type[T], function: Callable[[], T]) -> T | Status:
+        """As `call`, for one of many calls that are measured as a whole (`measured`)."""
         try:
             return checked(function(), kind)
         except Exception as exception:  # noqa: BLE001  plugins are users' code; one that raises must not stop the loop
             return self._report(plugin, point, exception)
+
+    def measured(self, plugin: Plugin, point: str, calls: Callable[[], Status | None]) -> Status | None:
+        """Many calls of one plugin, measured as one; None says that they went well."""
+        self._observer.plugin_started()
+        answer = calls()
+        self._observer.plugin_finished(plugin.name, point, Code.SUCCESS if answer is None else answer.code)
+        return answer
 
     async def wait(self, plugin: Plugin, point: str, kind: type[T], function: Callable[[], Awaitable[T]]) -> T | Status:
         """As `call`, for extension points that may await the handle."""
