@@ -16,6 +16,7 @@ from tests.builders import node, pod
 from tests.plugins.cluster import Cluster
 
 ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "docs" / "examples" / "plugins"
 PAGE = (ROOT / "docs" / "plugins.md").read_text()
 FILES: dict[str, str] = dict(re.findall(r"^```\w+\n# (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
@@ -42,7 +43,14 @@ def test_the_page_has_the_files_it_speaks_of() -> None:
     assert set(FILES) == {
         *("quiet.py", "berth.yaml", "pyproject.toml", "test_quiet.py"),
         *("quiet_events.py", "spacious.py", "spacious.yaml"),
+        *(path.name for path in EXAMPLES.glob("*.py")),
     }
+
+
+def test_the_worked_examples_are_shown_as_they_are() -> None:
+    files = {path.name: path.read_text() for path in EXAMPLES.glob("*.py")}
+    assert len(files) == 5
+    assert {name: FILES[name] for name in files} == files
 
 
 def test_the_first_plugin_has_ten_lines() -> None:
