@@ -35,6 +35,8 @@ def config(file: Path | None, plugins: tuple[str, ...]) -> None:
         console.print(_plugins(profile))
         console.print(_arguments(profile, registry))
     console.print(_settings(configuration))
+    for notice in configuration.notices:
+        click.echo(f"berth: {notice}", err=True)
 
 
 def _plugins(profile: Profile) -> Table:

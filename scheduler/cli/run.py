@@ -14,6 +14,7 @@ from plugins.registry import RegistryError, load_registry
 from scheduler.cli.files import read_configuration
 from scheduler.config import ConfigError
 from scheduler.live.client import HttpTransport
+from scheduler.live.configuration import tell_notices
 from scheduler.live.credentials import Credentials
 from scheduler.live.errors import SetupError
 from scheduler.live.logs import Format, configure
@@ -61,6 +62,7 @@ def run(
     try:
         registry = load_registry(plugins)
         configuration = read_configuration(config, registry)
+        tell_notices(configuration)
         check_lease(configuration.leader_election)
         where = "" if namespace == "all" else namespace
         options = Options(

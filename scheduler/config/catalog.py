@@ -34,5 +34,8 @@ PLUGINS = frozenset({*(ref.name for ref in DEFAULT_PLUGINS), *_ALPHA_PLUGINS})
 REMOVED_PLUGINS = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
 """Plugins of the past: naming them is an error, but for disabling them."""
 
+WITHOUT_EFFECT = frozenset({"DynamicResources"})
+"""Default plugins that berth does not have: naming what is there without being named asks for nothing more."""
+
 PLACEMENT_POINTS = ("placementGenerate", "placementScore")
 """Extension points of kube-scheduler's alpha pod-group scheduling, which berth does not have."""

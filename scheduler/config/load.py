@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 
 from scheduler.config import wire
 from scheduler.config.decode import decode
@@ -75,7 +76,7 @@ def _configuration(file: wire.File, registry: Registry, problems: Problems) -> C
     if longest < initial:
         problems.add("podMaxBackoffSeconds", f"found {longest}, allowed: podInitialBackoffSeconds ({initial}) and more")
     check_percentage(file.percentage_of_nodes_to_score, "percentageOfNodesToScore", problems)
-    return Configuration(
+    made = Configuration(
         profiles=without_managed(effective_profiles(file, registry, problems), file.extenders, registry),
         extenders=extenders(file.extenders, problems),
         pod_initial_backoff_seconds=float(initial),
@@ -88,6 +89,7 @@ def _configuration(file: wire.File, registry: Registry, problems: Problems) -> C
         enable_contention_profiling=file.enable_contention_profiling,
         delay_cache_until_active=file.delay_cache_until_active,
     )
+    return replace(made, notices=tuple(problems.notices))
 
 
 def _client_connection(given: wire.ClientConnection, problems: Problems) -> ClientConnection:

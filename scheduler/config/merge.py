@@ -5,7 +5,7 @@ runtime/framework.go).
 from collections.abc import Collection, Mapping
 
 from scheduler.config import wire
-from scheduler.config.catalog import DEFAULT_PLUGINS, PLACEMENT_POINTS, PLUGINS, REMOVED_PLUGINS
+from scheduler.config.catalog import DEFAULT_PLUGINS, PLACEMENT_POINTS, PLUGINS, REMOVED_PLUGINS, WITHOUT_EFFECT
 from scheduler.config.model import PluginRef
 from scheduler.config.problems import Problems
 from scheduler.framework import EXTENSION_POINTS, Plugin
@@ -51,6 +51,11 @@ def points_of(plugin: type[Plugin]) -> list[str]:
     return [point for point, kinds in EXTENSION_POINTS.items() if issubclass(plugin, kinds)]
 
 
+def is_without_effect(name: str, registry: Registry) -> bool:
+    """Whether a plugin may be named although there is none."""
+    return name in WITHOUT_EFFECT and name not in registry
+
+
 def complaint(name: str, registry: Registry) -> str | None:
     """Why a plugin cannot be used under this name, or None."""
     if name in registry:
@@ -89,7 +94,9 @@ def _enabled(given: wire.PluginSet, registry: Registry, problems: Problems, path
     for i, plugin in enumerate(given.enabled):
         where = f"{path}.enabled[{i}]"
         weight = 1 if plugin.weight is None else plugin.weight
-        if text := complaint(plugin.name, registry):
+        if is_without_effect(plugin.name, registry):
+            problems.notice(f"{where}.name", f"{plugin.name} has no effect, for berth does not have it yet")
+        elif text := complaint(plugin.name, registry):
             if not problems.known(f"{where}.name"):
                 problems.add(f"{where}.name", text)
         elif plugin.name in refs:

@@ -96,7 +96,7 @@ class Configuration:
     """Everything that can be configured. `pod_max_in_unschedulable_seconds` None turns the flush off; it has no field in the
     file, as in kube-scheduler. `extenders` are in the order in which they are called.
 
-    `parallelism` is accepted without effect: rules work on all rows at once.
+    `parallelism` is accepted without effect: rules work on all rows at once. `notices` say what else has none, and where.
     """
 
     profiles: Sequence[Profile]
@@ -111,3 +111,4 @@ class Configuration:
     enable_profiling: bool = True
     enable_contention_profiling: bool = True
     delay_cache_until_active: bool = False
+    notices: Sequence[str] = field(default=(), compare=False)

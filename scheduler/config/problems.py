@@ -18,6 +18,7 @@ class Problems:
         self._within = within
         self._found: list[tuple[int, str]] = []
         self._paths: set[str] = set()
+        self.notices: list[str] = []
         self._numbers: dict[str, Sequence[int]] = {}
 
     def add(self, path: str, text: str) -> None:
@@ -30,6 +31,12 @@ class Problems:
         place = f"{self._document.place(path)}: " if self._document else ""
         self._paths.add(path)
         self._found.append((line, f"{place}{joined(self._within, path)}: {text}"))
+
+    def notice(self, path: str, text: str) -> None:
+        """Note something that is no problem, but that whoever wrote the field will want to know."""
+        in_file = self.in_file(path)
+        place = f"{self._document.place(in_file)}: " if self._document else ""
+        self.notices.append(f"{place}{joined(self._within, in_file)}: {text}")
 
     def known(self, path: str) -> bool:
         """Whether a problem of this field, by its path in the decoded values, was noted already."""

@@ -6,7 +6,7 @@ from scheduler.config import wire
 from scheduler.config.catalog import PLUGINS
 from scheduler.config.decode import decode
 from scheduler.config.document import shown
-from scheduler.config.merge import Registry, complaint, effective_plugins
+from scheduler.config.merge import Registry, complaint, effective_plugins, is_without_effect
 from scheduler.config.model import Profile
 from scheduler.config.problems import Problems
 from scheduler.framework import PluginArgs
@@ -51,7 +51,9 @@ def _arguments(
     seen: set[str] = set()
     for i, config in enumerate(given):
         where = f"{path}[{i}]"
-        if text := complaint(config.name, registry):
+        if is_without_effect(config.name, registry):
+            problems.notice(where, f"{config.name} has no effect, for berth does not have it yet")
+        elif text := complaint(config.name, registry):
             if not problems.known(f"{where}.name"):
                 problems.add(f"{where}.name", text)
         elif config.name in seen:

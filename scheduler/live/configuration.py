@@ -146,6 +146,7 @@ class Configurator:
         )
         if wanted != self._in_force:
             self._put_in_force(wanted)
+            tell_notices(wanted)
         self._in_force, self._source = wanted, source
 
     def _tell(self, verdict: Verdict) -> None:
@@ -153,6 +154,12 @@ class Configurator:
             tell = log.warning if verdict.status == "False" else log.info
             tell("configuration", reason=verdict.reason, message=verdict.message)
         self.verdict = verdict
+
+
+def tell_notices(configuration: Configuration) -> None:
+    """Log what in a configuration has no effect."""
+    for notice in configuration.notices:
+        log.warning("configuration", notice=notice)
 
 
 def _differs(field: str, one: Configuration, other: Configuration) -> bool:

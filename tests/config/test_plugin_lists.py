@@ -4,7 +4,7 @@ import pytest
 
 from plugins.registry import BUILT_IN
 from scheduler.config import ConfigError, PluginRef, default, load
-from scheduler.config.catalog import DEFAULT_PLUGINS, PLUGINS
+from scheduler.config.catalog import DEFAULT_PLUGINS, PLUGINS, WITHOUT_EFFECT
 from scheduler.framework import EXTENSION_POINTS, Plugin, QueueSort
 from tests.builders import JsonObject
 from tests.config.files import HEAD, complaints, names, profile, read
@@ -121,7 +121,7 @@ def test_the_weight_at_the_point_beats_that_of_multi_point() -> None:
     assert (weights["ImageLocality"], weights["TaintToleration"]) == (9, 1)
 
 
-@pytest.mark.parametrize("name", sorted(PLUGINS - BUILT_IN.keys()))
+@pytest.mark.parametrize("name", sorted(PLUGINS - BUILT_IN.keys() - WITHOUT_EFFECT))
 def test_a_plugin_that_berth_does_not_have_yet_can_be_disabled_and_not_enabled(name: str) -> None:
     assert names(profile({"multiPoint": disabled(name), "filter": disabled(name)}), "filter") == FILTERS
     for point in ("multiPoint", "filter"):
