@@ -52,8 +52,8 @@ class WhatIfCounts:
         return self._base.topology_keys(kind)
 
     def grow(self, capacity: int) -> None:
-        """Hypothetical tables have the rows they were made of."""
-        raise NotImplementedError(f"{capacity} rows in a table of {len(self._rows)} hypothetical ones")
+        """Raises ValueError: a hypothetical table has the rows it was made of, and no others."""
+        raise ValueError(f"found {capacity} rows, allowed: the {len(self._rows)} that were copied")
 
     def _changed(self, count: PodCount) -> IntArray:
         changed = np.zeros(len(self._rows), np.int64)
