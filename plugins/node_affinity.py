@@ -73,6 +73,12 @@ class NodeAffinity(PreFilter, RowFilter, PreScore, RowScore):
             return PreFilterResult(unresolvable(REASON_CONFLICT))
         return PreFilterResult(node_names=names)
 
+    def indifferent(self, template: PodTemplate) -> bool:
+        """Pods that ask for nothing, where nothing is added."""
+        spec = template.spec
+        own = spec.node_selector or spec.required_node_affinity or spec.preferred_node_affinity
+        return not own and self._added is None and not self._added_preferred
+
     def row_key(self, template: PodTemplate) -> Hashable | None:
         """Selector and terms."""
         return (

@@ -34,7 +34,11 @@ class NodeDeclaredFeatures(PreFilter, RowFilter):
 
     def pre_filter(self, state: CycleState, pod: PodInfo) -> PreFilterResult:  # noqa: ARG002
         """Skips pods that ask for nothing special."""
-        return PreFilterResult() if pod.spec.required_features else PreFilterResult(SKIP)
+        return PreFilterResult(SKIP) if self.indifferent(pod.template) else PreFilterResult()
+
+    def indifferent(self, template: PodTemplate) -> bool:
+        """Pods that ask for nothing special."""
+        return not template.spec.required_features
 
     def row_key(self, template: PodTemplate) -> Hashable | None:
         """The features."""

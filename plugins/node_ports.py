@@ -29,7 +29,11 @@ class NodePorts(PreFilter, RowFilter):
 
     def pre_filter(self, state: CycleState, pod: PodInfo) -> PreFilterResult:  # noqa: ARG002
         """Skips pods without host ports."""
-        return PreFilterResult() if pod.spec.host_ports else PreFilterResult(SKIP)
+        return PreFilterResult(SKIP) if self.indifferent(pod.template) else PreFilterResult()
+
+    def indifferent(self, template: PodTemplate) -> bool:
+        """Pods without host ports."""
+        return not template.spec.host_ports
 
     def row_key(self, template: PodTemplate) -> Hashable | None:
         """The ports."""

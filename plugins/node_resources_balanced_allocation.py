@@ -13,6 +13,7 @@ from scheduler.framework import (
     SUCCESS,
     BoolArray,
     CycleState,
+    Facet,
     Handle,
     IntArray,
     NodeRows,
@@ -50,6 +51,7 @@ class NodeResourcesBalancedAllocation(PreScore, RowScore):
 
     name: ClassVar[str] = "NodeResourcesBalancedAllocation"
     Args: ClassVar[type[PluginArgs]] = BalancedAllocationArgs
+    facets: ClassVar[Facet] = Facet.AMOUNTS
 
     def __init__(self, args: BalancedAllocationArgs, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -57,7 +59,11 @@ class NodeResourcesBalancedAllocation(PreScore, RowScore):
 
     def pre_score(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> Status:  # noqa: ARG002
         """Skips pods that request none of the resources, which would all end up on the same node (kubernetes #129138)."""
-        return SUCCESS if self._requests_any(pod) else SKIP
+        return SUCCESS if self._requests_any(pod.template) else SKIP
+
+    def indifferent(self, template: PodTemplate) -> bool:
+        """Pods that request none of the resources."""
+        return not self._requests_any(template)
 
     def row_key(self, template: PodTemplate) -> Hashable | None:
         """What is requested of the resources that are balanced."""
@@ -65,7 +71,7 @@ class NodeResourcesBalancedAllocation(PreScore, RowScore):
 
     def score_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> IntArray:  # noqa: ARG002
         """50 to 100; 0 for a pod that PreScore would have skipped."""
-        if not self._requests_any(pod):
+        if not self._requests_any(pod.template):
             return np.zeros(len(rows), np.int64)
         used = usages(pod, rows, self._resources, with_defaults=False)
         capacity = [np.maximum(resource.allocatable, 1) for resource in used]
@@ -75,8 +81,8 @@ class NodeResourcesBalancedAllocation(PreScore, RowScore):
         half = MAX_NODE_SCORE // 2
         return half + (half + with_pod - without) // 2
 
-    def _requests_any(self, pod: PodInfo) -> bool:
-        return any(requested_amount(pod.spec, spec.name, with_defaults=False) for spec in self._resources)
+    def _requests_any(self, template: PodTemplate) -> bool:
+        return any(requested_amount(template.spec, spec.name, with_defaults=False) for spec in self._resources)
 
 
 def _balance(fractions: Sequence[Fractions], there: Sequence[BoolArray]) -> IntArray:

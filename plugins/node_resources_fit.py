@@ -21,6 +21,7 @@ from scheduler.framework import (
     CycleState,
     EventRegistration,
     EventResource,
+    Facet,
     Handle,
     IntArray,
     Node,
@@ -65,6 +66,7 @@ class NodeResourcesFit(PreFilter, RowFilter, PreScore, RowScore):
 
     name: ClassVar[str] = "NodeResourcesFit"
     Args: ClassVar[type[PluginArgs]] = NodeResourcesFitArgs
+    facets: ClassVar[Facet] = Facet.AMOUNTS
 
     def __init__(self, args: NodeResourcesFitArgs, handle: Handle) -> None:
         super().__init__(args, handle)

@@ -34,6 +34,7 @@ from scheduler.framework import (
     NodeRows,
     PluginArgs,
     PodInfo,
+    PodTemplate,
     PodVolume,
     PreFilter,
     PreFilterResult,
@@ -63,7 +64,11 @@ class NodeVolumeLimits(PreFilter, RowFilter):
 
     def pre_filter(self, state: CycleState, pod: PodInfo) -> PreFilterResult:  # noqa: ARG002
         """Skips pods without volumes that could be attached."""
-        return PreFilterResult() if any(map(_may_be_attached, pod.spec.volumes)) else PreFilterResult(SKIP)
+        return PreFilterResult(SKIP) if self.indifferent(pod.template) else PreFilterResult()
+
+    def indifferent(self, template: PodTemplate) -> bool:
+        """Pods without volumes that could be attached."""
+        return not any(map(_may_be_attached, template.spec.volumes))
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:  # noqa: ARG002
         """Refused where one driver would have more to attach than it can."""

@@ -17,6 +17,7 @@ from scheduler.framework import (
     EventResource,
     NodeRows,
     PodInfo,
+    PodTemplate,
     PreFilter,
     PreFilterResult,
     RowFilter,
@@ -56,6 +57,10 @@ class VolumeRestrictions(PreFilter, RowFilter):
             return PreFilterResult(SKIP)
         state.put(exclusive)
         return PreFilterResult()
+
+    def indifferent(self, template: PodTemplate) -> bool:
+        """Pods without claims and disks."""
+        return not any(isinstance(volume, ClaimVolume | Disk) for volume in template.spec.volumes)
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:
         """A disk in use is named before a claim in use."""

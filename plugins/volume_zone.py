@@ -19,6 +19,7 @@ from scheduler.framework import (
     Facet,
     NodeRows,
     PodInfo,
+    PodTemplate,
     PreFilter,
     PreFilterResult,
     RowFilter,
@@ -65,6 +66,10 @@ class VolumeZone(PreFilter, RowFilter):
             return PreFilterResult(SKIP)
         state.put(places)
         return PreFilterResult()
+
+    def indifferent(self, template: PodTemplate) -> bool:
+        """Pods without claims."""
+        return not any(isinstance(volume, ClaimVolume) for volume in template.spec.volumes)
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:
         """Refused where a label differs; a node may have the present name of a key where the volume has the old one."""

@@ -240,15 +240,13 @@ def choose(
     state: State, runtime: ProfileRuntime, cycle: CycleState, pod: PodInfo, feasible: Rows, *, opinion: Opinion
 ) -> str | NotPlaced:
     """PreScore and Score, and what extenders add to it: the best node; ties are broken uniformly."""
-    totals = opinion.scores(feasible)
-    if len(feasible) > 1 and runtime.has_scores:
-        scores = _timed(state, runtime, "Score", partial(runtime.run_scores, cycle, pod, feasible))
-        if isinstance(scores, Status):
-            return _error(scores)
-        totals = totals + scores
-    best = np.flatnonzero(totals == totals.max())
-    position = int(best[0]) if len(best) == 1 else int(best[state.rng.integers(len(best))])
-    return feasible.node(position).name
+    if len(feasible) == 1:
+        return feasible.node(0).name
+    ranking = _timed(state, runtime, "Score", partial(runtime.run_scores, cycle, pod, feasible))
+    if isinstance(ranking, Status):
+        return _error(ranking)
+    opinion.add_to(ranking)
+    return feasible.table.info(ranking.best(state.rng)).name
 
 
 def reserve_and_permit(

@@ -767,10 +767,15 @@ class NoArgs(PluginArgs, frozen=True):
 
 
 class Facet(IntFlag):
-    """The part of a node row that a rule reads; cached results are refreshed when that part changes."""
+    """The part of a node row that a rule reads; cached results are refreshed when that part changes.
+
+    AMOUNTS stands for less than the others: of the node what is allocatable, of the pods on it what they request in all. Nodes
+    that are equal in these get the same results, which need be found for one of them only.
+    """
 
     NODE = 1
     USAGE = 2
+    AMOUNTS = 4
 
 
 class Plugin(ABC):
@@ -790,6 +795,12 @@ class Plugin(ABC):
     def events_to_register(self) -> Sequence[EventRegistration]:
         """The events that may cure this plugin's rejections (EnqueueExtensions). By default every event."""
         return (EventRegistration(EventResource.ANY, Action.ALL),)
+
+    def indifferent(self, template: PodTemplate) -> bool:  # noqa: ARG002  part of the contract
+        """Whether pods of this template are none of the plugin's business, whatever the cluster is like: it is then not called
+        for them from PreFilter to PreBind, as if it had skipped. Asked once for all pods of a template. By default all matter.
+        """
+        return False
 
 
 class PreEnqueue(Plugin):

@@ -14,6 +14,7 @@ from scheduler.cache.rows import Rows
 from scheduler.config import Extender
 from scheduler.framework import Code, IntArray, Node, Status
 from scheduler.runtime.filters import NodeVerdicts
+from scheduler.runtime.ranking import Ranking
 from scheduler.state import EXTENDER
 
 # A node that an extender has left out without a word. kube-scheduler has no reason for it either, and preemption does not try it.
@@ -78,12 +79,11 @@ class Opinion:
         asked = np.flatnonzero(self._asked[rows.index])
         return rows.subset(asked) if len(asked) else rows
 
-    def scores(self, rows: Rows) -> IntArray:
-        """What is added to the total of each node."""
-        if not self._uids:
-            return np.zeros(len(rows), np.int64)
-        self._catch_up()
-        return self._scores[rows.index]
+    def add_to(self, ranking: Ranking) -> None:
+        """Add what they give to the total of each node."""
+        if self._uids:
+            self._catch_up()
+            ranking.add(self._scores[ranking.rows.index])
 
     def _number(self, status: Status) -> int:
         return self._statuses.setdefault(status, len(self._statuses) + 1)

@@ -24,13 +24,16 @@ from scheduler.api import (
 from scheduler.framework import (
     SKIP,
     SUCCESS,
+    ClaimVolume,
     CycleState,
+    EphemeralVolume,
     EventRegistration,
     Handle,
     IntArray,
     NodeRows,
     PluginArgs,
     PodInfo,
+    PodTemplate,
     PreBind,
     PreFilter,
     PreFilterResult,
@@ -77,13 +80,17 @@ class VolumeBinding(PreFilter, RowFilter, PreScore, RowScore, Reserve, PreBind):
 
     def pre_filter(self, state: CycleState, pod: PodInfo) -> PreFilterResult:
         """Skips pods without claims; refuses those with a claim that must get its volume first."""
-        if not any(pod.claims()):
+        if self.indifferent(pod.template):
             return PreFilterResult(SKIP)
         claims = sort_claims(self.handle, self._assumed, pod)
         if isinstance(claims, Status):
             return PreFilterResult(claims)
         state.put(claims)
         return PreFilterResult()
+
+    def indifferent(self, template: PodTemplate) -> bool:
+        """Pods without claims."""
+        return not any(isinstance(volume, ClaimVolume | EphemeralVolume) for volume in template.spec.volumes)
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:
         """All that is wrong with a node."""

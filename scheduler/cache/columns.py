@@ -1,6 +1,6 @@
 """Growable columns of the node table: integers, interned values, and the journal of changed rows."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -63,6 +63,10 @@ class IntColumns:
     def names(self) -> list[str]:
         """The resources that have a column."""
         return list(self._columns)
+
+    def columns(self) -> Iterable[IntArray]:
+        """The columns, in the order in which they came; there are ever more of them, never fewer."""
+        return self._columns.values()
 
     def _writable(self, name: str) -> IntArray:
         column = self._columns.get(name)

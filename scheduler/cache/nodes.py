@@ -3,7 +3,7 @@
 Rows are stable while a node lives and are used again afterwards. Rules read the table through `rows.Rows`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -47,6 +47,7 @@ class NodeTable:
         self._unused = list(range(self.capacity - 1, -1, -1))
         self._live: IntArray | None = None
         self._borrowed: set[int] = set()
+        self._amounts: dict[int, tuple[int, Hashable]] = {}
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -80,6 +81,15 @@ class NodeTable:
     def in_use(self, rows: Iterable[int]) -> IntArray:
         """Those of these rows that hold a node, ascending."""
         return np.array(sorted(row for row in rows if self.infos[row] is not None), np.int64)
+
+    def amounts(self, row: int) -> Hashable:
+        """All that is allocatable on a row and all that is requested, as one value; equal values mean equal amounts."""
+        generation = int(self.generation[row])
+        known = self._amounts.get(row)
+        if known is None or known[0] != generation:
+            columns = (*self.allocatable.columns(), *self.requested.columns(), *self.nonzero.columns())
+            known = self._amounts[row] = (generation, tuple([column.item(row) for column in columns]))
+        return known[1]
 
     def label(self, key: str) -> InternedColumn[str]:
         """The column of a label key; made when first asked for, kept up to date from then on."""

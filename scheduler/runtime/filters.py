@@ -1,7 +1,8 @@
 """Runs the filters of a profile over rows: the first plugin that refuses a node gives its verdict."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -25,6 +26,7 @@ from scheduler.framework import (
 from scheduler.runtime.answers import checked_verdicts
 from scheduler.runtime.guard import Guard
 from scheduler.runtime.parts import KeptPart
+from scheduler.runtime.rosters import Roster
 from scheduler.runtime.row_cache import Kept, RowCache
 from scheduler.runtime.standing import FilterPart, Standing
 from scheduler.runtime.standings import KeptFilter, Standings
@@ -150,21 +152,31 @@ class VerdictsByName(NodeStatuses):
         return self._verdicts.rows.subset(self._verdicts.with_code(code))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Lineup:
+    """The filters of an attempt with what is kept of them, and how many row filters come first."""
+
+    filters: Sequence[tuple[Filter | RowFilter, RowCache[np.int16] | None]]
+    leading: Sequence[KeptFilter]
+
+
 class FilterRunner:
     """The filters of a profile in their order, with the results of row rules kept."""
 
     def __init__(self, filters: Iterable[Filter | RowFilter], table: NodeTable, guard: Guard) -> None:
         self._table = table
         self._guard = guard
-        self._filters = [(plugin, _cache_for(plugin, table)) for plugin in filters]
+        self._caches = {plugin.name: _cache_for(plugin, table) for plugin in filters}
+        self._lineups: dict[tuple[Roster, frozenset[str]], Lineup] = {}
         self._standings = Standings(table, _part, guard)
 
-    def run(self, state: CycleState, pod: PodInfo, rows: Rows) -> NodeVerdicts | Status:
+    def run(self, state: CycleState, pod: PodInfo, rows: Rows, roster: Roster) -> NodeVerdicts | Status:
         """Verdicts for rows of any kind; a status if the attempt must end with an error."""
         keeping = rows.table is self._table and rows.index is self._table.live() and not pod.node_name
-        filters = [(plugin, cache) for plugin, cache in self._filters if plugin.name not in state.skip_filter]
+        lineup = self._lineup(roster, frozenset(state.skip_filter))
+        filters = lineup.filters
         verdicts = NodeVerdicts(rows)
-        if keeping and (standing := self._standings.find(_leading_row_filters(filters), pod)) is not None:
+        if keeping and (standing := self._standings.find(lineup.leading, pod)) is not None:
             problem = standing.refresh(state, pod)
             if problem is not None:
                 return problem
@@ -179,6 +191,13 @@ class FilterRunner:
             if problem is not None:
                 return problem
         return verdicts.first_error() or verdicts
+
+    def _lineup(self, roster: Roster, skipped: frozenset[str]) -> Lineup:
+        lineup = self._lineups.get((roster, skipped))
+        if lineup is None:
+            filters = [(plugin, self._caches[plugin.name]) for plugin in roster.filter if plugin.name not in skipped]
+            lineup = self._lineups[roster, skipped] = Lineup(filters, _leading_row_filters(filters))
+        return lineup
 
     def _by_rows(
         self,

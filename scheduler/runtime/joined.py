@@ -35,9 +35,9 @@ class Weighted:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Totals by row number, and the scores that are not in them."""
+    """Totals, and the scores that are not in them."""
 
-    values: IntArray
+    totals: Totals
     rest: Sequence[Weighted]
 
 
@@ -46,7 +46,7 @@ class Plan:
     """Which of these scores can be joined for the pods of a template, as of a position of the node journal."""
 
     nodes: int
-    scores: tuple[str, ...]
+    scores: Sequence[Weighted]
     kept: tuple[tuple[Weighted, Hashable], ...]
     rest: tuple[Weighted, ...]
     key: Hashable
@@ -75,14 +75,13 @@ class JoinedScores:
         except ValueError:
             # A score out of range: asked by itself, the plugin is named.
             return None
-        return problem or Joined(totals.values, plan.rest)
+        return problem or Joined(totals, plan.rest)
 
     def _plan(self, active: Sequence[Weighted], pod: PodInfo) -> Plan:
-        names = tuple(weighted.plugin.name for weighted in active)
         nodes = self._table.node_journal.position
         plan = self._plans.get(pod.template)
-        if plan is None or plan.nodes != nodes or plan.scores != names:
-            plan = self._plans[pod.template] = _plan(active, names, nodes, pod)
+        if plan is None or plan.nodes != nodes or plan.scores is not active:
+            plan = self._plans[pod.template] = _plan(active, nodes, pod)
             if len(self._plans) > _MOST_TEMPLATES:
                 self._plans.popitem(last=False)
         return plan
@@ -105,7 +104,7 @@ def kept_scores(plugin: RowScore, state: CycleState, pod: PodInfo, rows: Rows, k
     return checked_column(plugin.score_rows(state, pod, rows), len(rows))
 
 
-def _plan(active: Sequence[Weighted], names: tuple[str, ...], nodes: int, pod: PodInfo) -> Plan:
+def _plan(active: Sequence[Weighted], nodes: int, pod: PodInfo) -> Plan:
     kept: list[tuple[Weighted, Hashable]] = []
     rest: list[Weighted] = []
     for weighted in active:
@@ -116,7 +115,7 @@ def _plan(active: Sequence[Weighted], names: tuple[str, ...], nodes: int, pod: P
         else:
             rest.append(weighted)
     key = tuple((weighted.plugin.name, key) for weighted, key in kept)
-    return Plan(nodes, names, tuple(kept), tuple(rest), key)
+    return Plan(nodes, active, tuple(kept), tuple(rest), key)
 
 
 def _part(weighted: Weighted, key: Hashable) -> ScorePart | None:

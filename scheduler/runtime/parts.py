@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler.cache.rows import Rows
-from scheduler.framework import CycleState, Facet, PodInfo, RowRule, Status
+from scheduler.framework import CycleState, PodInfo, RowRule, Status
 from scheduler.runtime.guard import Guard
 from scheduler.runtime.row_cache import Kept, RowCache
 
@@ -22,7 +22,7 @@ class KeptPart(Generic[S]):
     def __init__(self, plugin: RowRule, point: str, compute: Compute[S], cache: RowCache[S], key: Hashable) -> None:
         self.plugin = plugin
         self.point = point
-        self.reads_usage = bool(plugin.facets & Facet.USAGE)
+        self.reads_usage = cache.reads_usage
         self.kept: Kept[S] | None = None
         self._compute: Compute[S] = compute
         self._cache: RowCache[S] = cache
@@ -30,8 +30,10 @@ class KeptPart(Generic[S]):
 
     def refresh(self, guard: Guard, state: CycleState, pod: PodInfo) -> bool | Status:
         """Whether the results are the same ones, brought up to date (False: made afresh); a status if the rule failed."""
-        compute = partial(self._compute, state, pod)
-        kept = guard.call(self.plugin, self.point, Kept, partial(self._cache.get, self._key, compute))
+        kept: Kept[S] | Status | None = self._cache.known(self._key)
+        if kept is None:
+            compute = partial(self._compute, state, pod)
+            kept = guard.call(self.plugin, self.point, Kept, partial(self._cache.get, self._key, compute))
         if isinstance(kept, Status):
             return kept
         same = kept is self.kept

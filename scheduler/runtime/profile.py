@@ -1,9 +1,8 @@
 """A profile at work: its plugins, called point by point by the rules of the Scheduling Framework (KEP-624)."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 from scheduler.api import Kind
 from scheduler.cache.nodes import NodeTable
@@ -16,28 +15,18 @@ from scheduler.framework import (
     Code,
     CycleState,
     EventRegistration,
-    Filter,
     Handle,
-    IntArray,
     NodeStatuses,
-    Permit,
     PermitResult,
     Plugin,
     PodInfo,
     PostBind,
     PostFilter,
     PostFilterResult,
-    PreBind,
     PreEnqueue,
-    PreFilter,
     PreFilterResult,
-    PreScore,
     QueueSort,
-    Reserve,
-    RowFilter,
     RowRule,
-    RowScore,
-    Score,
     Status,
     error,
     unresolvable,
@@ -46,13 +35,13 @@ from scheduler.observer import Observer
 from scheduler.runtime.answers import SortKeys, checked
 from scheduler.runtime.filters import FilterRunner, NodeVerdicts
 from scheduler.runtime.guard import Guard
+from scheduler.runtime.ranking import Ranking
+from scheduler.runtime.rosters import Rosters, plugins_at
 from scheduler.runtime.scores import ScoreRunner
 
 LONGEST_PERMIT_WAIT = 15 * 60.0
 
 _FEWEST_TO_FIND = 100
-
-P = TypeVar("P", bound=Plugin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +99,16 @@ class ProfileRuntime:
         asked = {name: _registrations(plugin) for name, plugin in self._plugins.items()}
         self._registrations: Mapping[str, Sequence[EventRegistration]] = {**asked, **own_registrations}
         self._sort_keys = SortKeys()
-        at = partial(_at, profile, self._plugins)
+        at = partial(plugins_at, profile, self._plugins)
         self._pre_enqueue = at("preEnqueue", PreEnqueue)
         self._queue_sort = at("queueSort", QueueSort)[0]
-        self._pre_filter = at("preFilter", PreFilter)
         self._post_filter = at("postFilter", PostFilter)
-        self._pre_score = at("preScore", PreScore)
-        self._reserve = at("reserve", Reserve)
-        self._permit = at("permit", Permit)
-        self._pre_bind = at("preBind", PreBind)
         self._bind = at("bind", Bind)
         self._post_bind = at("postBind", PostBind)
-        self._filters = FilterRunner(_filters(profile, self._plugins), table, self._guard)
-        self._scores = ScoreRunner(_scores(profile, self._plugins), table, self._guard)
+        self._rosters = Rosters(profile, self._plugins, self._guard)
+        everybody = self._rosters.everybody
+        self._filters = FilterRunner(everybody.filter, table, self._guard)
+        self._scores = ScoreRunner(everybody.score, table, self._guard)
 
     def nodes_to_find(self, total: int) -> int:
         """How many feasible nodes are enough: all, unless the user set a percentage (numFeasibleNodesToFind)."""
@@ -186,7 +172,7 @@ class ProfileRuntime:
         names: frozenset[str] | None = None
         narrowed: list[str] = []
         refusal = SUCCESS
-        for plugin in self._pre_filter:
+        for plugin in self._rosters.of(pod.template).pre_filter:
             answer = self._guard.call(plugin, "PreFilter", PreFilterResult, partial(plugin.pre_filter, state, pod))
             status = answer if isinstance(answer, Status) else answer.status
             if status.code is Code.SKIP:
@@ -206,7 +192,7 @@ class ProfileRuntime:
 
     def run_filters(self, state: CycleState, pod: PodInfo, rows: Rows) -> NodeVerdicts | Status:
         """The verdict of each row, or the error that ends the attempt."""
-        return self._filters.run(state, pod, rows)
+        return self._filters.run(state, pod, rows, self._rosters.of(pod.template))
 
     async def run_post_filter(self, state: CycleState, pod: PodInfo, verdicts: NodeStatuses) -> PostFilterOutcome:
         """The first PostFilter that succeeds, fails for good or raises ends it; refusals are joined."""
@@ -227,34 +213,34 @@ class ProfileRuntime:
             nominated = answer.nominated_node if answer.nominated_node is not None else nominated
         return PostFilterOutcome(Status(Code.UNSCHEDULABLE, tuple(reasons)), nominated, frozenset(waking))
 
-    @property
-    def has_scores(self) -> bool:
-        """Whether anything ranks nodes."""
-        return bool(self._scores)
-
-    def run_scores(self, state: CycleState, pod: PodInfo, rows: Rows) -> IntArray | Status:
+    def run_scores(self, state: CycleState, pod: PodInfo, rows: Rows) -> Ranking | Status:
         """PreScore, Score and NormalizeScore: the weighted total of each feasible row."""
-        for plugin in self._pre_score:
+        roster = self._rosters.of(pod.template)
+        for plugin in roster.pre_score:
             status = self._guard.call(plugin, "PreScore", Status, partial(plugin.pre_score, state, pod, rows))
             if status.code is Code.SKIP:
                 state.skip_score.add(plugin.name)
             elif not status.ok:
                 return _named(status, plugin)
-        return self._scores.run(state, pod, rows)
+        return self._scores.run(state, pod, rows, roster)
 
     def run_reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         """All plugins in order, up to the first refusal."""
-        return self._each(self._reserve, "Reserve", lambda plugin: plugin.reserve(state, pod, node_name))
+        for plugin in self._rosters.of(pod.template).reserve:
+            status = self._guard.call(plugin, "Reserve", Status, partial(plugin.reserve, state, pod, node_name))
+            if not status.ok:
+                return _named(status, plugin)
+        return SUCCESS
 
     def run_unreserve(self, state: CycleState, pod: PodInfo, node_name: str) -> None:
         """All plugins in reverse; one that raises does not keep the others from their turn."""
-        for plugin in reversed(self._reserve):
+        for plugin in reversed(self._rosters.of(pod.template).reserve):
             self._guard.call(plugin, "Unreserve", object, partial(plugin.unreserve, state, pod, node_name))
 
     def run_permit(self, state: CycleState, pod: PodInfo, node_name: str) -> Status | Waits:
         """Success, the first refusal, or the plugins that must allow the pod before it is bound."""
         timeouts: dict[str, float] = {}
-        for plugin in self._permit:
+        for plugin in self._rosters.of(pod.template).permit:
             answer = self._guard.call(plugin, "Permit", PermitResult, partial(plugin.permit, state, pod, node_name))
             result = PermitResult(answer) if isinstance(answer, Status) else answer
             if result.status.code is Code.WAIT:
@@ -268,7 +254,7 @@ class ProfileRuntime:
 
     async def run_pre_bind(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         """All plugins in order, up to the first failure."""
-        for plugin in self._pre_bind:
+        for plugin in self._rosters.of(pod.template).pre_bind:
             status = await self._guard.wait(plugin, "PreBind", Status, partial(plugin.pre_bind, state, pod, node_name))
             if status.code is Code.WAIT:
                 # Only Bind may say that nothing was sent; here it would be tried again at once and for ever.
@@ -290,13 +276,6 @@ class ProfileRuntime:
         for plugin in self._post_bind:
             self._guard.call(plugin, "PostBind", object, partial(plugin.post_bind, state, pod, node_name))
 
-    def _each(self, plugins: Sequence[P], point: str, call: Callable[[P], Status]) -> Status:
-        for plugin in plugins:
-            status = self._guard.call(plugin, point, Status, partial(call, plugin))
-            if not status.ok:
-                return _named(status, plugin)
-        return SUCCESS
-
 
 def _build(kind: type[Plugin], args: object, handle: Handle) -> Plugin:
     try:
@@ -310,22 +289,6 @@ def _registrations(plugin: Plugin) -> Sequence[EventRegistration]:
         return tuple(checked(registration, EventRegistration) for registration in plugin.events_to_register())
     except Exception as exception:
         raise PluginFaultError(plugin.name, "events_to_register", exception) from exception
-
-
-def _at(profile: Profile, plugins: Mapping[str, Plugin], point: str, kind: type[P]) -> tuple[P, ...]:
-    """The plugins of an extension point, in the profile's order."""
-    chosen = [plugins[ref.name] for ref in profile.plugins.get(point, ())]
-    return tuple(plugin for plugin in chosen if isinstance(plugin, kind))
-
-
-def _filters(profile: Profile, plugins: Mapping[str, Plugin]) -> list[Filter | RowFilter]:
-    chosen = [plugins[ref.name] for ref in profile.plugins.get("filter", ())]
-    return [plugin for plugin in chosen if isinstance(plugin, Filter | RowFilter)]
-
-
-def _scores(profile: Profile, plugins: Mapping[str, Plugin]) -> list[tuple[Score | RowScore, int]]:
-    chosen = [(plugins[ref.name], ref.weight) for ref in profile.plugins.get("score", ())]
-    return [(plugin, weight) for plugin, weight in chosen if isinstance(plugin, Score | RowScore)]
 
 
 def _hashable_key(rule: RowRule, pod: PodInfo) -> Hashable | None:

@@ -1,6 +1,6 @@
 """Runs the scores of a profile over the feasible rows and adds them up."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -11,6 +11,8 @@ from scheduler.framework import CycleState, IntArray, PodInfo, RowScore, Score, 
 from scheduler.runtime.answers import checked_column
 from scheduler.runtime.guard import Guard
 from scheduler.runtime.joined import POINT, JoinedScores, Weighted, kept_scores
+from scheduler.runtime.ranking import Ranking
+from scheduler.runtime.rosters import Roster
 from scheduler.runtime.row_cache import RowCache
 from scheduler.runtime.standing import StandingRows
 from scheduler.runtime.totals import in_range
@@ -22,34 +24,39 @@ class ScoreRunner:
     def __init__(self, scores: Iterable[tuple[Score | RowScore, int]], table: NodeTable, guard: Guard) -> None:
         self._table = table
         self._guard = guard
-        self._scores = [
-            Weighted(plugin, weight, RowCache(table, plugin.facets, np.int64) if isinstance(plugin, RowScore) else None)
+        self._scores = {
+            plugin.name: Weighted(
+                plugin, weight, RowCache(table, plugin.facets, np.int64) if isinstance(plugin, RowScore) else None
+            )
             for plugin, weight in scores
-        ]
+        }
+        self._active: dict[tuple[Roster, frozenset[str]], Sequence[Weighted]] = {}
         self._joined = JoinedScores(table, guard)
 
-    def __bool__(self) -> bool:
-        return bool(self._scores)
-
-    def run(self, state: CycleState, pod: PodInfo, rows: Rows) -> IntArray | Status:
+    def run(self, state: CycleState, pod: PodInfo, rows: Rows, roster: Roster) -> Ranking | Status:
         """The weighted total of each row; a status if a plugin raised or left the range of 0 to 100."""
-        active = self._active(state)
+        active = self._active_in(roster, frozenset(state.skip_score))
         joined = self._joined.of(active, state, pod, rows) if isinstance(rows, StandingRows) else None
         if isinstance(joined, Status):
             return joined
-        totals = np.zeros(len(rows), np.int64) if joined is None else rows.take(joined.values)
+        ranking = Ranking(rows, joined.totals if joined is not None else None)
         for name, weight, scores in self._each(active if joined is None else joined.rest, state, pod, rows):
             if isinstance(scores, Status):
                 return Status(scores.code, scores.reasons, name)
-            totals = totals + weight * scores
-        return totals
+            ranking.add(weight * scores)
+        return ranking
 
     def by_plugin(self, state: CycleState, pod: PodInfo, rows: Rows) -> Iterable[tuple[str, int, IntArray | Status]]:
         """Name, weight and normalised scores of each plugin that has something to say."""
-        return self._each(self._active(state), state, pod, rows)
+        active = [weighted for name, weighted in self._scores.items() if name not in state.skip_score]
+        return self._each(active, state, pod, rows)
 
-    def _active(self, state: CycleState) -> list[Weighted]:
-        return [weighted for weighted in self._scores if weighted.plugin.name not in state.skip_score]
+    def _active_in(self, roster: Roster, skipped: frozenset[str]) -> Sequence[Weighted]:
+        active = self._active.get((roster, skipped))
+        if active is None:
+            present = [plugin.name for plugin, _ in roster.score if plugin.name not in skipped]
+            active = self._active[roster, skipped] = [self._scores[name] for name in present]
+        return active
 
     def _each(
         self, scores: Iterable[Weighted], state: CycleState, pod: PodInfo, rows: Rows

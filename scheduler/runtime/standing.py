@@ -18,7 +18,7 @@ from scheduler.runtime.parts import KeptPart
 
 FilterPart: TypeAlias = "KeptPart[np.int16]"
 
-# So many changed rows are judged one by one; for more, all at once is quicker.
+# So many changed rows are judged one by one; for more, by columns is quicker.
 FEW = 24
 _NO_NODE = -1
 
@@ -57,8 +57,10 @@ class Standing:
             if not same:
                 self._translated[number] = [0]
                 changed = None
-        if changed is None or len(changed) > FEW or len(self.codes) != self.table.capacity:
+        if changed is None or len(self.codes) != self.table.capacity:
             self._judge_all()
+        elif len(changed) > FEW:
+            self._judge_many(changed)
         else:
             self._judge(changed)
         if not same_nodes:
@@ -93,15 +95,28 @@ class Standing:
                 return self._translation(number)[code]
         return 0
 
+    def _judge_many(self, rows: set[int]) -> None:
+        here = self.table.in_use(rows)
+        before = self.codes[here] == 0
+        self.codes[list(rows)] = _NO_NODE
+        self.codes[here] = codes = self._first_refusals(here)
+        if len(here) < len(rows) or (before != (codes == 0)).any():
+            self._feasible = None
+
     def _judge_all(self) -> None:
-        codes = np.zeros(self.table.capacity, np.int64)
-        for number, part in enumerate(self._parts):
-            translation = np.array(self._translation(number), np.int64)
-            codes = np.where(codes == 0, translation[part.values()], codes)
-        live = self.table.live()
         self.codes = np.full(self.table.capacity, _NO_NODE, np.int64)
-        self.codes[live] = codes[live]
+        live = self.table.live()
+        self.codes[live] = self._first_refusals(live)
         self._feasible = None
+
+    def _first_refusals(self, rows: IntArray) -> IntArray:
+        codes = np.zeros(len(rows), np.int64)
+        for number, part in enumerate(self._parts):
+            refused = part.values()[rows]
+            if refused.any():
+                translation = np.array(self._translation(number), np.int64)
+                codes = np.where(codes == 0, translation[refused], codes)
+        return codes
 
     def _translation(self, number: int) -> list[int]:
         """A rule numbers its statuses by itself; here all of them have one numbering."""

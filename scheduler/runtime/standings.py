@@ -41,8 +41,9 @@ class Place:
     """Where the pods of a template belong, for these filters and as of a position of the node journal."""
 
     nodes: int
-    filters: tuple[str, ...]
-    keys: tuple[Hashable, ...]
+    filters: Sequence[KeptFilter]
+    size: int
+    key: Hashable
 
 
 class Standings:
@@ -61,26 +62,27 @@ class Standings:
     def find(self, filters: Sequence[KeptFilter], pod: PodInfo) -> Standing | None:
         """A standing of the first of these filters, as many as can have one; None if it is not worth while."""
         place = self._place(filters, pod)
-        key = (place.filters[: len(place.keys)], place.keys)
-        if len(place.keys) < 2:
+        if place.size < 2:
             return None
-        if key not in self._standings:
-            self._standings[key] = None
+        if place.key not in self._standings:
+            self._standings[place.key] = None
             _trim(self._standings, self._most())
             return None
-        self._standings.move_to_end(key)
-        standing = self._standings[key]
+        self._standings.move_to_end(place.key)
+        standing = self._standings[place.key]
         if standing is None:
-            parts = [self._part(kept, k) for kept, k in zip(filters, place.keys, strict=False)]
-            standing = self._standings[key] = Standing(self._table, parts, self._guard)
+            keys = keys_of([rule for rule, _ in filters], pod)
+            parts = [self._part(kept, key) for kept, key in zip(filters, keys, strict=False)]
+            standing = self._standings[place.key] = Standing(self._table, parts, self._guard)
         return standing
 
     def _place(self, filters: Sequence[KeptFilter], pod: PodInfo) -> Place:
-        names = tuple(rule.name for rule, _ in filters)
         nodes = self._table.node_journal.position
         place = self._places.get(pod.template)
-        if place is None or place.nodes != nodes or place.filters != names:
-            place = self._places[pod.template] = Place(nodes, names, keys_of([rule for rule, _ in filters], pod))
+        if place is None or place.nodes != nodes or place.filters is not filters:
+            keys = keys_of([rule for rule, _ in filters], pod)
+            key = tuple((rule.name, key) for (rule, _), key in zip(filters, keys, strict=False))
+            place = self._places[pod.template] = Place(nodes, filters, len(keys), key)
             _trim(self._places, self._most())
         return place
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from scheduler.framework import MAX_NODE_SCORE, CycleState, IntArray, Normalize, PodInfo, Status, normalized
 from scheduler.runtime.guard import Guard
+from scheduler.runtime.leaders import Leaders
 from scheduler.runtime.parts import KeptPart
 from scheduler.runtime.standing import FEW, Standing
 
@@ -41,12 +42,24 @@ class ScorePart:
         scaled = MAX_NODE_SCORE * score // self.largest
         return self.weight * (MAX_NODE_SCORE - scaled if reverse else scaled)
 
+    def weighted_all(self, rows: IntArray) -> IntArray:
+        """The weighted scores of rows. Raises ValueError for one that is out of range."""
+        return self.weight * in_range(normalized(self.part.values()[rows], self.largest, self.how))
+
     def moves_largest(self, row: int, *, joins: bool) -> bool:
         """Whether the largest score may be another one once this row joins the feasible ones, or leaves them."""
         if self.how is Normalize.NONE:
             return False
         score = int(self.part.values()[row])
         return score > self.largest if joins else 0 < score == self.largest
+
+    def move_largest(self, joining: IntArray, leaving: IntArray) -> bool:
+        """The same for many rows."""
+        if self.how is Normalize.NONE:
+            return False
+        scores = self.part.values()
+        left = scores[leaving]
+        return bool((scores[joining] > self.largest).any() or ((left > 0) & (left == self.largest)).any())
 
 
 class Totals:
@@ -59,6 +72,7 @@ class Totals:
         self._guard = guard
         # What is normalised and moves with every pod has another largest score each time.
         self._unsteady = any(part.part.reads_usage and part.how is not Normalize.NONE for part in parts)
+        self._leaders = Leaders()
         self._nodes = -1
         self._usage = -1
 
@@ -81,10 +95,14 @@ class Totals:
                 return Status(same.code, same.reasons, score.part.plugin.name)
             if not same:
                 changed = None
-        if changed is None or len(changed) > FEW or not self._count(changed):
+        if changed is None or not (self._count(changed) if len(changed) <= FEW else self._count_many(changed)):
             self._count_all()
         self._nodes, self._usage = nodes, usage
         return None
+
+    def best(self, rng: np.random.Generator) -> int:
+        """The number of a row with the largest total, of several any with the same probability."""
+        return self._leaders.pick(self.values, rng)
 
     def _count(self, rows: set[int]) -> bool:
         """Count these rows anew; False if the others have to be, too."""
@@ -94,17 +112,30 @@ class Totals:
             if was != feasible and any(score.moves_largest(row, joins=bool(feasible)) for score in self._parts):
                 return False
             self.values[row] = sum(score.weighted(row) for score in self._parts) if feasible else _NOT_FEASIBLE
+            self._leaders.note(row)
+        return True
+
+    def _count_many(self, rows: set[int]) -> bool:
+        """The same for many rows."""
+        index = np.fromiter(rows, np.int64, len(rows))
+        was, feasible = self.values[index] != _NOT_FEASIBLE, self._standing.codes[index] == 0
+        joining, leaving = index[feasible & ~was], index[was & ~feasible]
+        if any(score.move_largest(joining, leaving) for score in self._parts):
+            return False
+        self.values[index] = _NOT_FEASIBLE
+        passing = index[feasible]
+        self.values[passing] = sum((score.weighted_all(passing) for score in self._parts), np.zeros_like(passing))
+        for row in rows:
+            self._leaders.note(row)
         return True
 
     def _count_all(self) -> None:
-        rows = self._standing.feasible()
-        total = np.zeros(len(rows), np.int64)
+        index = self._standing.feasible().index
         for score in self._parts:
-            raw = rows.take(score.part.values()).astype(np.int64, copy=False)
-            score.largest = int(raw.max(initial=0))
-            total += score.weight * in_range(normalized(raw, score.largest, score.how))
+            score.largest = int(score.part.values()[index].max(initial=0))
         self.values = np.full(self._standing.table.capacity, _NOT_FEASIBLE, np.int64)
-        self.values[rows.index] = total
+        self.values[index] = sum((score.weighted_all(index) for score in self._parts), np.zeros_like(index))
+        self._leaders.forget()
 
 
 def in_range(scores: IntArray) -> IntArray:

@@ -12,17 +12,15 @@ from scheduler.framework import CycleState, PodInfo
 from scheduler.messages import NodeGone, NodeSeen, PodGone, PodSeen
 from scheduler.observer import Observer
 from scheduler.runtime.filters import NodeVerdicts
+from scheduler.runtime.ranking import Ranking
 from tests.builders import container, node, pod, taint
 
-STEPS = st.lists(
-    st.tuples(
-        st.sampled_from(["node", "node", "cordon", "taint", "no node", "pod", "pod", "no pod"]),
-        st.integers(0, 70),
-        st.sampled_from(["1", "2", "4"]),
-    ),
-    min_size=1,
-    max_size=120,
+STEP = st.tuples(
+    st.sampled_from(["node", "node", "cordon", "taint", "no node", "pod", "pod", "no pod"]),
+    st.integers(0, 70),
+    st.sampled_from(["1", "2", "4"]),
 )
+STEPS = st.lists(STEP, min_size=1, max_size=120)
 
 
 def waiting() -> list[PodInfo]:
@@ -50,6 +48,7 @@ class Pair:
         self.engine = Engine(default(registry), registry, 0, Observer())
         self._registry = registry
         self._version = 1
+        self._rng = np.random.default_rng(0)
 
     def apply(self, what: str, number: int, cpu: str) -> None:
         self._version += 1
@@ -93,8 +92,12 @@ class Pair:
         if not kept:
             scratch = table.scratch(feasible.index)
             feasible = Rows(scratch, scratch.live(), table)
-        totals = runtime.run_scores(cycle, asked, feasible)
-        assert isinstance(totals, np.ndarray)
+        ranking = runtime.run_scores(cycle, asked, feasible)
+        assert isinstance(ranking, Ranking)
+        totals = ranking.totals()
+        if len(totals):
+            best = feasible.index.tolist().index(ranking.best(self._rng))
+            assert totals[best] == totals.max()
         assert len(totals) == sum(status.ok for _, status in named)
         return [(name, (status.code, status.reasons)) for name, status in named], totals.tolist()
 
@@ -109,6 +112,22 @@ def test_kept_results_equal_fresh_ones_after_any_history(steps: list[tuple[str, 
             one = asked[i // 3 % len(asked)]
             assert pair.verdicts(one, kept=True) == pair.verdicts(one, kept=False)
     for one in [*asked, *asked, *asked]:
+        assert pair.verdicts(one, kept=True) == pair.verdicts(one, kept=False)
+
+
+@settings(max_examples=30)
+@given(STEPS, st.lists(STEP, min_size=60, max_size=120))
+def test_kept_results_equal_fresh_ones_after_much_has_changed_at_once(
+    steps: list[tuple[str, int, str]], burst: list[tuple[str, int, str]]
+) -> None:
+    pair, asked = Pair(), waiting()
+    for step in [*[("node", number, "4") for number in range(71)], *steps]:
+        pair.apply(*step)
+    for one in [*asked, *asked]:
+        pair.verdicts(one, kept=True)
+    for step in burst:
+        pair.apply(*step)
+    for one in [*asked, *asked]:
         assert pair.verdicts(one, kept=True) == pair.verdicts(one, kept=False)
 
 
