@@ -26,7 +26,7 @@ from scheduler.framework import (
 from scheduler.runtime.answers import checked_verdicts
 from scheduler.runtime.guard import Guard
 from scheduler.runtime.parts import KeptPart
-from scheduler.runtime.rosters import Roster
+from scheduler.runtime.rosters import Roster, Rosters
 from scheduler.runtime.row_cache import Kept, RowCache
 from scheduler.runtime.standing import FilterPart, Standing
 from scheduler.runtime.standings import KeptFilter, Standings
@@ -163,17 +163,18 @@ class Lineup:
 class FilterRunner:
     """The filters of a profile in their order, with the results of row rules kept."""
 
-    def __init__(self, filters: Iterable[Filter | RowFilter], table: NodeTable, guard: Guard) -> None:
+    def __init__(self, rosters: Rosters, table: NodeTable, guard: Guard) -> None:
+        self._rosters = rosters
         self._table = table
         self._guard = guard
-        self._caches = {plugin.name: _cache_for(plugin, table) for plugin in filters}
+        self._caches = {plugin.name: _cache_for(plugin, table) for plugin in rosters.everybody.filter}
         self._lineups: dict[tuple[Roster, frozenset[str]], Lineup] = {}
         self._standings = Standings(table, _part, guard)
 
-    def run(self, state: CycleState, pod: PodInfo, rows: Rows, roster: Roster) -> NodeVerdicts | Status:
+    def run(self, state: CycleState, pod: PodInfo, rows: Rows) -> NodeVerdicts | Status:
         """Verdicts for rows of any kind; a status if the attempt must end with an error."""
         keeping = rows.table is self._table and rows.index is self._table.live() and not pod.node_name
-        lineup = self._lineup(roster, frozenset(state.skip_filter))
+        lineup = self._lineup(self._rosters.of(pod.template), frozenset(state.skip_filter))
         filters = lineup.filters
         verdicts = NodeVerdicts(rows)
         if keeping and (standing := self._standings.find(lineup.leading, pod)) is not None:

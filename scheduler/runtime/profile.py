@@ -106,9 +106,8 @@ class ProfileRuntime:
         self._bind = at("bind", Bind)
         self._post_bind = at("postBind", PostBind)
         self._rosters = Rosters(profile, self._plugins, self._guard)
-        everybody = self._rosters.everybody
-        self._filters = FilterRunner(everybody.filter, table, self._guard)
-        self._scores = ScoreRunner(everybody.score, table, self._guard)
+        self._filters = FilterRunner(self._rosters, table, self._guard)
+        self._scores = ScoreRunner(self._rosters, table, self._guard)
 
     def nodes_to_find(self, total: int) -> int:
         """How many feasible nodes are enough: all, unless the user set a percentage (numFeasibleNodesToFind)."""
@@ -192,7 +191,7 @@ class ProfileRuntime:
 
     def run_filters(self, state: CycleState, pod: PodInfo, rows: Rows) -> NodeVerdicts | Status:
         """The verdict of each row, or the error that ends the attempt."""
-        return self._filters.run(state, pod, rows, self._rosters.of(pod.template))
+        return self._filters.run(state, pod, rows)
 
     async def run_post_filter(self, state: CycleState, pod: PodInfo, verdicts: NodeStatuses) -> PostFilterOutcome:
         """The first PostFilter that succeeds, fails for good or raises ends it; refusals are joined."""
@@ -215,14 +214,13 @@ class ProfileRuntime:
 
     def run_scores(self, state: CycleState, pod: PodInfo, rows: Rows) -> Ranking | Status:
         """PreScore, Score and NormalizeScore: the weighted total of each feasible row."""
-        roster = self._rosters.of(pod.template)
-        for plugin in roster.pre_score:
+        for plugin in self._rosters.of(pod.template).pre_score:
             status = self._guard.call(plugin, "PreScore", Status, partial(plugin.pre_score, state, pod, rows))
             if status.code is Code.SKIP:
                 state.skip_score.add(plugin.name)
             elif not status.ok:
                 return _named(status, plugin)
-        return self._scores.run(state, pod, rows, roster)
+        return self._scores.run(state, pod, rows)
 
     def run_reserve(self, state: CycleState, pod: PodInfo, node_name: str) -> Status:
         """All plugins in order, up to the first refusal."""

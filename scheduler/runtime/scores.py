@@ -12,7 +12,7 @@ from scheduler.runtime.answers import checked_column
 from scheduler.runtime.guard import Guard
 from scheduler.runtime.joined import POINT, JoinedScores, Weighted, kept_scores
 from scheduler.runtime.ranking import Ranking
-from scheduler.runtime.rosters import Roster
+from scheduler.runtime.rosters import Roster, Rosters
 from scheduler.runtime.row_cache import RowCache
 from scheduler.runtime.standing import StandingRows
 from scheduler.runtime.totals import in_range
@@ -21,21 +21,22 @@ from scheduler.runtime.totals import in_range
 class ScoreRunner:
     """The scores of a profile."""
 
-    def __init__(self, scores: Iterable[tuple[Score | RowScore, int]], table: NodeTable, guard: Guard) -> None:
+    def __init__(self, rosters: Rosters, table: NodeTable, guard: Guard) -> None:
+        self._rosters = rosters
         self._table = table
         self._guard = guard
         self._scores = {
             plugin.name: Weighted(
                 plugin, weight, RowCache(table, plugin.facets, np.int64) if isinstance(plugin, RowScore) else None
             )
-            for plugin, weight in scores
+            for plugin, weight in rosters.everybody.score
         }
-        self._active: dict[tuple[Roster, frozenset[str]], Sequence[Weighted]] = {}
+        self._lineups: dict[tuple[Roster, frozenset[str]], Sequence[Weighted]] = {}
         self._joined = JoinedScores(table, guard)
 
-    def run(self, state: CycleState, pod: PodInfo, rows: Rows, roster: Roster) -> Ranking | Status:
+    def run(self, state: CycleState, pod: PodInfo, rows: Rows) -> Ranking | Status:
         """The weighted total of each row; a status if a plugin raised or left the range of 0 to 100."""
-        active = self._active_in(roster, frozenset(state.skip_score))
+        active = self._active(state, pod)
         joined = self._joined.of(active, state, pod, rows) if isinstance(rows, StandingRows) else None
         if isinstance(joined, Status):
             return joined
@@ -48,14 +49,14 @@ class ScoreRunner:
 
     def by_plugin(self, state: CycleState, pod: PodInfo, rows: Rows) -> Iterable[tuple[str, int, IntArray | Status]]:
         """Name, weight and normalised scores of each plugin that has something to say."""
-        active = [weighted for name, weighted in self._scores.items() if name not in state.skip_score]
-        return self._each(active, state, pod, rows)
+        return self._each(self._active(state, pod), state, pod, rows)
 
-    def _active_in(self, roster: Roster, skipped: frozenset[str]) -> Sequence[Weighted]:
-        active = self._active.get((roster, skipped))
+    def _active(self, state: CycleState, pod: PodInfo) -> Sequence[Weighted]:
+        roster, skipped = self._rosters.of(pod.template), frozenset(state.skip_score)
+        active = self._lineups.get((roster, skipped))
         if active is None:
             present = [plugin.name for plugin, _ in roster.score if plugin.name not in skipped]
-            active = self._active[roster, skipped] = [self._scores[name] for name in present]
+            active = self._lineups[roster, skipped] = [self._scores[name] for name in present]
         return active
 
     def _each(

@@ -17,7 +17,7 @@ from tests.parity.cluster import Cluster, draw
 from tests.parity.compare import Coverage, Difference, differences, unused
 from tests.parity.profiles import configuration, profiles
 from tests.parity.shrink import shrunk
-from tests.parity.stage import Stage
+from tests.parity.stage import Stage, StageError
 
 # Priority: pods say how important they are without a class for each number.
 _OFF = (*ADMISSION_OFF, "Priority")
@@ -45,7 +45,11 @@ def smallest(on: Stage, with_: Configuration, found: Difference) -> Difference:
 
     def differs(cluster: Cluster) -> bool:
         nonlocal last
-        again = first_difference(on, with_, cluster, Coverage())
+        try:
+            again = first_difference(on, with_, cluster, Coverage())
+        except StageError:
+            # It lacks something that the rest refers to.
+            return False
         if again is None or again.what != found.what:
             return False
         last = again

@@ -39,6 +39,10 @@ Scores = dict[tuple[str, str], int]
 """Weighted score by plugin and node."""
 
 
+class StageError(RuntimeError):
+    """The API server did not do what it was asked to."""
+
+
 @dataclass(frozen=True)
 class Facts:
     """What is on the API server, as berth decodes it."""
@@ -180,7 +184,7 @@ class Stage:
         sent = None if body is None else json.dumps(body)
         answer = self._pool.request(method, self.server.url + path, body=sent, headers=headers)
         if answer.status >= 300:
-            raise RuntimeError(f"{method} {path}: HTTP {answer.status}: {answer.data[:400].decode()}\n{sent}")
+            raise StageError(f"{method} {path}: HTTP {answer.status}: {answer.data[:400].decode()}\n{sent}")
         return answer
 
 
