@@ -56,8 +56,9 @@ test-node: $(STAMP) controlplane ## run berth in containers on a real node (root
 	tests/node/install.sh
 	BERTH_REQUIRE_CONTROLPLANE=1 $(BIN)/python -m pytest -m node $(ARGS)
 
-bench: $(STAMP) controlplane ## measure berth and kube-scheduler side by side (ARGS="--nodes 1000 --rounds 1")
-	$(BIN)/python -m tests.bench.cluster $(ARGS)
+bench: $(STAMP) controlplane ## measure berth and kube-scheduler side by side (ONLY=spread NODES=1000 PODS=500 ROUNDS=3)
+	$(BIN)/python -m tests.bench.cluster $(if $(ONLY),--only $(ONLY)) $(if $(NODES),--nodes $(NODES)) \
+	    $(if $(PODS),--pods $(PODS)) $(if $(filter-out file,$(origin ROUNDS)),--rounds $(ROUNDS)) $(ARGS)
 
 bench-engine: $(STAMP) ## measure decisions per second without any API (ARGS="--nodes 5000 --nodes 100000")
 	$(BIN)/python -m tests.bench.engine $(ARGS)

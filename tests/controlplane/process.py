@@ -89,8 +89,15 @@ class Process:
 
     def resident_bytes(self) -> int:
         """Memory in use now (VmRSS)."""
+        return self._status_bytes("VmRSS:")
+
+    def peak_bytes(self) -> int:
+        """The most memory that was ever in use (VmHWM)."""
+        return self._status_bytes("VmHWM:")
+
+    def _status_bytes(self, key: str) -> int:
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
+            if line.startswith(key):
                 return int(line.split()[1]) * 1024
         return 0
 
