@@ -41,6 +41,7 @@ from scheduler.framework import (
 REASON_AFFINITY = "node(s) didn't match pod affinity rules"
 REASON_ANTI = "node(s) didn't match pod anti-affinity rules"
 REASON_EXISTING = "node(s) didn't satisfy existing pods anti-affinity rules"
+_REASONS = (unresolvable(REASON_AFFINITY), unschedulable(REASON_ANTI), unschedulable(REASON_EXISTING))
 
 
 class InterPodAffinityArgs(PluginArgs, frozen=True):
@@ -59,7 +60,7 @@ class InterPodAffinityArgs(PluginArgs, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Domains:
-    """A count by domain of one topology key."""
+    """A count by domain of one topology key; nothing counts where the key is missing."""
 
     key: str
     count: PodCount
@@ -68,9 +69,18 @@ class Domains:
     def on(self, rows: NodeRows) -> IntArray:
         """The count of each row's domain; 0 where the key is missing."""
         ids = rows.label_ids(self.key)
-        here = self.sums[ids]
+        here: IntArray = self.sums[ids]
         more = rows.pods_more(self.count)
-        return np.where(ids > 0, here if more is None else here + more, 0)
+        return here if more is None else np.where(ids > 0, here + more, 0)
+
+    def anything_on(self, rows: NodeRows) -> BoolArray:
+        """Where the count of the row's domain is not 0."""
+        if rows.hypothetical():
+            return self.on(rows) > 0
+        there = self.sums > 0
+        there[0] = False
+        found: BoolArray = there[rows.label_ids(self.key)]
+        return found
 
     def anywhere(self, rows: NodeRows) -> IntArray | int:
         """The count over all domains, in each row's world."""
@@ -138,12 +148,14 @@ class InterPodAffinity(PreFilter, RowFilter, PreScore, RowScore):
         required = state.get(Required)
         codes = np.zeros(len(rows), np.int16)
         if required is not None:
-            codes[~_satisfies(required, rows)] = 1
+            if required.affinity:
+                codes[~_satisfies(required, rows)] = 1
             for code, domains in ((2, required.anti_affinity), (3, required.existing)):
                 for domain in domains:
-                    codes[(codes == 0) & (domain.on(rows) > 0)] = code
-        reasons = (unresolvable(REASON_AFFINITY), unschedulable(REASON_ANTI), unschedulable(REASON_EXISTING))
-        return RowVerdicts(codes, reasons)
+                    there = domain.anything_on(rows)
+                    if there.any():
+                        codes[there & (codes == 0)] = code
+        return RowVerdicts(codes, _REASONS)
 
     def pre_score(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> Status:  # noqa: ARG002
         """Counts once for all nodes; skips where no term adds anything."""
@@ -219,7 +231,9 @@ class InterPodAffinity(PreFilter, RowFilter, PreScore, RowScore):
 
 
 def _domains(rows: NodeRows, key: str, count: PodCount) -> Domains:
-    return Domains(key, count, domain_sums(rows.label_ids(key), rows.pods_counted(count)))
+    sums = domain_sums(rows.label_ids(key), rows.pods_counted(count))
+    sums[0] = 0
+    return Domains(key, count, sums)
 
 
 def _satisfies(required: Required, rows: NodeRows) -> BoolArray:

@@ -1,14 +1,23 @@
 """PodTopologySpread: keeps pods that are alike spread over the domains of a topology key, by hard limits and by preference."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from plugins.spread_constraints import HOSTNAME, LIST, SYSTEM, SYSTEM_DEFAULTS, Constraints, DefaultConstraint, Spread
-from plugins.spread_counts import Tally, included, tally, with_all_keys
-from plugins.topology import domain_sums
+from plugins.remembered import Remembered
+from plugins.spread_constraints import (
+    HOSTNAME,
+    LIST,
+    SYSTEM,
+    SYSTEM_DEFAULTS,
+    Constraints,
+    DefaultConstraint,
+    Spread,
+    Spreads,
+)
+from plugins.spread_counts import Ground, Tally, ground, included, tally, with_all_keys
 from scheduler.api import ApiObject, ReplicaSet, ReplicationController, Service, StatefulSet
 from scheduler.framework import (
     MAX_NODE_SCORE,
@@ -16,6 +25,7 @@ from scheduler.framework import (
     SUCCESS,
     Action,
     BoolArray,
+    CodeArray,
     CycleState,
     EventRegistration,
     EventResource,
@@ -38,6 +48,7 @@ from scheduler.framework import (
 
 REASON_KEY = "node(s) didn't match pod topology spread constraints (missing required label)"
 REASON_SKEW = "node(s) didn't match pod topology spread constraints"
+_REASONS = (unresolvable(REASON_KEY), unschedulable(REASON_SKEW))
 
 
 class PodTopologySpreadArgs(PluginArgs, frozen=True):
@@ -71,10 +82,12 @@ class Tallies:
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What Score needs: for each soft constraint the pods by domain (None: by node), and its weight; and the rows left out."""
+    """What Score needs: for each soft constraint the pods by domain (None: by node), and its weight; and the rows that are
+    not left out (None: none is).
+    """
 
     counted: tuple[tuple[Spread, IntArray | None, float], ...]
-    ignored: BoolArray
+    scored: BoolArray | None
 
 
 class PodTopologySpread(PreFilter, RowFilter, PreScore, RowScore):
@@ -89,6 +102,8 @@ class PodTopologySpread(PreFilter, RowFilter, PreScore, RowScore):
         self._by_system = args.defaulting_type == SYSTEM
         given = tuple(constraint.constraint() for constraint in args.default_constraints)
         self._constraints = Constraints(handle, SYSTEM_DEFAULTS if self._by_system else given)
+        self._hard: Remembered[list[Ground]] = Remembered()
+        self._soft: Remembered[list[Ground]] = Remembered()
 
     def pre_filter(self, state: CycleState, pod: PodInfo) -> PreFilterResult:
         """Counts once for all nodes; skips pods without hard constraints."""
@@ -96,23 +111,20 @@ class PodTopologySpread(PreFilter, RowFilter, PreScore, RowScore):
         if not spreads:
             return PreFilterResult(SKIP)
         rows = self.handle.rows()
-        complete = with_all_keys(rows, spreads)
-        state.put(Tallies(tuple(tally(rows, s, complete & included(rows, pod, s)) for s in spreads)))
+        grounds = self._hard.get(pod.template, _version(rows, spreads), lambda: _grounds(rows, pod, spreads))
+        state.put(Tallies(tuple(tally(rows, on, pod) for on in grounds)))
         return PreFilterResult()
 
     def filter_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> RowVerdicts:
         """Refused where a key is missing or a limit would be passed, whichever comes first."""
         found = state.get(Tallies)
-        codes = np.zeros(len(rows), np.int16)
+        codes: CodeArray | None = None
         tallies = found.tallies if found else ()
-        complete = with_all_keys(rows, [counted.spread for counted in tallies])
+        complete = with_all_keys(rows, [counted.spread for counted in tallies]) if rows.hypothetical() else None
         for counted in tallies:
-            constraint = counted.spread.constraint
-            missing = rows.label_ids(constraint.topology_key) == 0
-            skew = counted.skew(rows, pod, complete)
-            codes[(codes == 0) & missing] = 1
-            codes[(codes == 0) & (skew > constraint.max_skew)] = 2
-        return RowVerdicts(codes, (unresolvable(REASON_KEY), unschedulable(REASON_SKEW)))
+            here = counted.codes(rows) if complete is None else counted.codes_in_worlds(rows, pod, complete)
+            codes = here if codes is None else np.where(codes == 0, here, codes)
+        return RowVerdicts(np.zeros(len(rows), np.int16) if codes is None else codes, _REASONS)
 
     def pre_score(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> Status:
         """Counts over all nodes for the domains that feasible nodes are in; skips pods without soft constraints."""
@@ -121,11 +133,15 @@ class PodTopologySpread(PreFilter, RowFilter, PreScore, RowScore):
             return SKIP
         # With the system's defaults a node without a zone is still spread over by hostname.
         all_needed = bool(pod.spec.spread) or not self._by_system
-        ignored = ~with_all_keys(rows, spreads) if all_needed else np.zeros(len(rows), np.bool_)
+        scored = with_all_keys(rows, spreads) if all_needed else np.ones(len(rows), np.bool_)
         everywhere = self.handle.rows()
-        counting = with_all_keys(everywhere, spreads) if all_needed else np.ones(len(everywhere), np.bool_)
-        counted = [_preference(everywhere, rows, pod, s, (counting, ignored)) for s in spreads]
-        state.put(Preferences(tuple(counted), ignored))
+        grounds = self._soft.get(
+            pod.template,
+            _version(everywhere, spreads),
+            lambda: _grounds(everywhere, pod, spreads, all_keys=all_needed),
+        )
+        counted = tuple(_preference(everywhere, rows, on, scored) for on in grounds)
+        state.put(Preferences(counted, None if scored.all() else scored))
         return SUCCESS
 
     def score_rows(self, state: CycleState, pod: PodInfo, rows: NodeRows) -> IntArray:  # noqa: ARG002
@@ -134,21 +150,28 @@ class PodTopologySpread(PreFilter, RowFilter, PreScore, RowScore):
         total = np.zeros(len(rows), np.float64)
         for spread, sums, weight in preferences.counted if preferences else ():
             ids = rows.label_ids(spread.constraint.topology_key)
-            number = rows.pods_counted(spread.count) if sums is None else sums[ids]
-            total += np.where(ids > 0, number * weight + (spread.constraint.max_skew - 1), 0.0)
-        if preferences is not None:
-            total[preferences.ignored] = 0.0
+            more = spread.constraint.max_skew - 1
+            if sums is None:
+                total += np.where(ids > 0, rows.pods_counted(spread.count) * weight + more, 0.0)
+            else:
+                by_domain = sums * weight + more
+                by_domain[0] = 0.0
+                total += by_domain[ids]
+        if preferences is not None and preferences.scored is not None:
+            total[~preferences.scored] = 0.0
         return np.floor(total + 0.5).astype(np.int64)
 
     def normalize_scores(self, state: CycleState, pod: PodInfo, scores: IntArray) -> IntArray:  # noqa: ARG002
         """The lowest raw score becomes 100; nodes that were left out get 0."""
         preferences = state.get(Preferences)
-        scored = ~preferences.ignored if preferences else np.ones(len(scores), np.bool_)
-        largest = int(scores[scored].max(initial=0))
+        scored = preferences.scored if preferences else None
+        those = scores if scored is None else scores[scored]
+        largest = int(those.max(initial=0))
         if largest == 0:
-            return np.where(scored, MAX_NODE_SCORE, 0)
-        least = int(scores[scored].min())
-        return np.where(scored, MAX_NODE_SCORE * (largest + least - scores) // largest, 0)
+            normalized = np.full(len(scores), MAX_NODE_SCORE)
+        else:
+            normalized = MAX_NODE_SCORE * (largest + int(those.min()) - scores) // largest
+        return normalized if scored is None else np.where(scored, normalized, 0)
 
     def events_to_register(self) -> Sequence[EventRegistration]:
         """Pods that are spread with this one, come, go or get other labels; nodes that join, leave or move to another domain."""
@@ -194,16 +217,22 @@ class PodTopologySpread(PreFilter, RowFilter, PreScore, RowScore):
         return before.taints != after.taints or any(before.labels[key] != after.labels[key] for key in keys)
 
 
+def _version(rows: NodeRows, spreads: Spreads) -> Hashable:
+    """Another one whenever a node has changed, or the constraints have been found again."""
+    return (rows.node_version(), spreads)
+
+
+def _grounds(rows: NodeRows, pod: PodInfo, spreads: Spreads, *, all_keys: bool = True) -> list[Ground]:
+    complete = with_all_keys(rows, spreads) if all_keys else np.ones(len(rows), np.bool_)
+    return [ground(rows, spread, complete & included(rows, pod, spread)) for spread in spreads]
+
+
 def _preference(
-    everywhere: NodeRows, rows: NodeRows, pod: PodInfo, spread: Spread, masks: tuple[BoolArray, BoolArray]
+    everywhere: NodeRows, rows: NodeRows, on: Ground, scored: BoolArray
 ) -> tuple[Spread, IntArray | None, float]:
     """Pods by domain, and the weight that keeps topologies with few domains from counting too little."""
-    counting, ignored = masks
-    key = spread.constraint.topology_key
+    key = on.spread.constraint.topology_key
     if key == HOSTNAME:
-        size = len(rows) - int(ignored.sum())
-        return spread, None, float(np.log(size + 2))
-    ids = everywhere.label_ids(key)
-    sums = domain_sums(ids, everywhere.pods_counted(spread.count), counting & included(everywhere, pod, spread))
-    size = len(np.unique(rows.label_ids(key)[~ignored]))
-    return spread, sums, float(np.log(size + 2))
+        return on.spread, None, float(np.log(np.count_nonzero(scored) + 2))
+    domains = np.count_nonzero(np.bincount(rows.label_ids(key), weights=scored))
+    return on.spread, on.sums(everywhere), float(np.log(domains + 2))

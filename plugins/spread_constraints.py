@@ -1,9 +1,10 @@
 """The constraints by which a pod is spread: its own, or default ones for the pods of a service or a controller."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from scheduler.api import Kind, ReplicaSet, ReplicationController, Service, StatefulSet
+from plugins.remembered import Remembered
+from scheduler.api import ApiObject, Kind, ReplicaSet, ReplicationController, Service, StatefulSet
 from scheduler.framework import Handle, PluginArgs, PodCount, PodInfo, PodTemplate, SpreadConstraint
 from scheduler.matching import Labels, LabelSelector, Operator, Requirement
 
@@ -11,6 +12,7 @@ HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
 SYSTEM = "System"
 LIST = "List"
+_OWNERS: tuple[type[ApiObject], ...] = (Service, ReplicationController, ReplicaSet, StatefulSet)
 _HARD = "DoNotSchedule"
 _SOFT = "ScheduleAnyway"
 
@@ -92,24 +94,43 @@ class Spread:
         return self.selector is not None and self.selector.matches(labels)
 
 
+Spreads = tuple[Spread, ...]
+
+
 class Constraints:
     """Finds the constraints of pods."""
 
     def __init__(self, handle: Handle, defaults: tuple[SpreadConstraint, ...]) -> None:
         self._handle = handle
         self._defaults = defaults
+        self._seen = [0] * len(_OWNERS)
+        self._remembered: Remembered[tuple[Spreads, Spreads]] = Remembered()
 
-    def of(self, pod: PodInfo, *, hard: bool) -> list[Spread]:
+    def of(self, pod: PodInfo, *, hard: bool) -> Spreads:
         """A pod's own constraints of this sort; if it has none of any, the default ones."""
         template = pod.template
-        if template.spec.spread:
-            own = (constraint for constraint in template.spec.spread if constraint.hard is hard)
-            return [_spread(constraint, constraint.selector, template) for constraint in own]
-        defaults = [constraint for constraint in self._defaults if constraint.hard is hard]
-        selector = self._default_selector(template) if defaults else LabelSelector()
-        if not selector.requirements:
-            return []
-        return [_spread(constraint, selector, template) for constraint in defaults]
+        if not template.spec.spread and not self._defaults:
+            return ()
+        made_by = None if template.spec.spread else self._owners_version()
+        found = self._remembered.get(template, made_by, lambda: self._all_of(template))
+        return found[0 if hard else 1]
+
+    def _all_of(self, template: PodTemplate) -> tuple[Spreads, Spreads]:
+        """The hard ones and the others."""
+        own = template.spec.spread
+        selector = LabelSelector() if own else self._default_selector(template)
+        if not own and not selector.requirements:
+            return (), ()
+        spreads = [_spread(each, each.selector if own else selector, template) for each in own or self._defaults]
+        return tuple(s for s in spreads if s.constraint.hard), tuple(s for s in spreads if not s.constraint.hard)
+
+    def _owners_version(self) -> Hashable:
+        """Another one whenever a service or a controller has changed."""
+        versions = []
+        for number, kind in enumerate(_OWNERS):
+            self._seen[number], _ = self._handle.changed(kind, self._seen[number])
+            versions.append(self._seen[number])
+        return tuple(versions)
 
     def _default_selector(self, template: PodTemplate) -> LabelSelector:
         """All labels by which the pod's services and its controller select it (helper.DefaultSelector)."""

@@ -7,10 +7,11 @@ import numpy as np
 
 from plugins.spread_constraints import Spread
 from plugins.topology import domain_sums, known_domains
-from scheduler.framework import BoolArray, IntArray, NodeRows, PodInfo
+from scheduler.framework import BoolArray, CodeArray, IntArray, NodeRows, PodInfo
 from scheduler.matching import SCHEDULING_EFFECTS
 
 _NO_DOMAIN = np.iinfo(np.int64).max
+MISSING, SKEWED = 1, 2
 
 
 def with_all_keys(rows: NodeRows, spreads: Sequence[Spread]) -> BoolArray:
@@ -35,44 +36,79 @@ def included(rows: NodeRows, pod: PodInfo, spread: Spread) -> BoolArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """The state of one hard constraint in the cluster: pods by domain (label id), and the least of them.
-
-    `second` is the least without the domain `lowest`; both are 0 while there are fewer domains than minDomains.
-    """
+class Ground:
+    """The nodes that count for a constraint (None: all), and the label ids of their domains; as long as no node changes."""
 
     spread: Spread
+    counting: BoolArray | None
+    known: IntArray
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether there are as many domains as there should be (minDomains)."""
+        return len(self.known) >= self.spread.constraint.min_domains
+
+    def sums(self, rows: NodeRows) -> IntArray:
+        """Pods by domain (label id), of these rows, which are all nodes."""
+        ids = rows.label_ids(self.spread.constraint.topology_key)
+        return domain_sums(ids, rows.pods_counted(self.spread.count), self.counting)
+
+
+def ground(rows: NodeRows, spread: Spread, counting: BoolArray) -> Ground:
+    """The ground of one constraint over all nodes, of which those `counting` matter."""
+    known = np.flatnonzero(known_domains(rows.label_ids(spread.constraint.topology_key), counting))
+    return Ground(spread, None if counting.all() else counting, known)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The state of one hard constraint in the cluster: pods by domain (label id), and the least of those that count, which is 0
+    while there are fewer domains than minDomains.
+    """
+
+    ground: Ground
     sums: IntArray
     least: int
-    lowest: int
-    second: int
-    enough_domains: bool
+    itself: int
 
-    def skew(self, rows: NodeRows, pod: PodInfo, complete: BoolArray) -> IntArray:
-        """How far the domain of each row would be above the least one with the pod on it; `complete` rows have all keys."""
-        ids = rows.label_ids(self.spread.constraint.topology_key)
-        here = self.sums[ids]
-        least = np.full(len(rows), self.least, np.int64)
+    @property
+    def spread(self) -> Spread:
+        """The constraint."""
+        return self.ground.spread
+
+    def codes(self, rows: NodeRows) -> CodeArray:
+        """For each row 0, MISSING where the node has no such domain, or SKEWED where its domain would be too far above the least
+        one with the pod on it.
+        """
+        constraint = self.spread.constraint
+        by_domain = np.where(self.sums > constraint.max_skew + self.least - self.itself, SKEWED, 0).astype(np.int16)
+        by_domain[0] = MISSING
+        return by_domain[rows.label_ids(constraint.topology_key)]
+
+    def codes_in_worlds(self, rows: NodeRows, pod: PodInfo, complete: BoolArray) -> CodeArray:
+        """The same for hypothetical rows, of which those that are `complete` have all keys."""
+        constraint = self.spread.constraint
+        ids = rows.label_ids(constraint.topology_key)
+        counts = complete & included(rows, pod, self.spread)
         more = rows.pods_more(self.spread.count)
-        if more is not None:
-            counts = complete & included(rows, pod, self.spread)
-            here = here + more * counts
-            others = np.where(ids == self.lowest, self.second, self.least)
-            least = np.where(counts, np.minimum(here, others), least)
-        if not self.enough_domains:
-            least = np.zeros(len(rows), np.int64)
-        return here + int(self.spread.selects(pod.labels)) - least
+        here = self.sums[ids] + (0 if more is None else more * counts)
+        least = np.where(counts, np.minimum(here, self._least_elsewhere(ids)), self.least)
+        # Without any domain the least is so large that only the difference can be told.
+        skew = here + self.itself - (least if self.ground.has_enough else 0)
+        return np.where(ids == 0, MISSING, np.where(skew > constraint.max_skew, SKEWED, 0)).astype(np.int16)
+
+    def _least_elsewhere(self, ids: IntArray) -> IntArray:
+        """The least of all domains but that of each row."""
+        known = self.sums[self.ground.known]
+        if not len(known):
+            return np.full(len(ids), _NO_DOMAIN, np.int64)
+        position = int(np.argmin(known))
+        second = int(np.delete(known, position).min(initial=_NO_DOMAIN))
+        return np.where(ids == self.ground.known[position], second, int(known[position]))
 
 
-def tally(rows: NodeRows, spread: Spread, counting: BoolArray) -> Tally:
-    """Count one constraint over all nodes, of which those `counting` matter."""
-    ids = rows.label_ids(spread.constraint.topology_key)
-    sums = domain_sums(ids, rows.pods_counted(spread.count), counting)
-    known = np.flatnonzero(known_domains(ids, counting))
-    least = second = _NO_DOMAIN
-    lowest = -1
-    if len(known):
-        position = int(np.argmin(sums[known]))
-        lowest, least = int(known[position]), int(sums[known[position]])
-        second = int(np.delete(sums[known], position).min(initial=_NO_DOMAIN))
-    return Tally(spread, sums, least, lowest, second, len(known) >= spread.constraint.min_domains)
+def tally(rows: NodeRows, on: Ground, pod: PodInfo) -> Tally:
+    """Count one constraint over all nodes."""
+    sums = on.sums(rows)
+    least = int(sums[on.known].min(initial=_NO_DOMAIN)) if on.has_enough else 0
+    return Tally(on, sums, least, int(on.spread.selects(pod.labels)))

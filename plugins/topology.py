@@ -8,7 +8,7 @@ from scheduler.framework import BoolArray, IntArray
 def domain_sums(ids: IntArray, numbers: IntArray, among: BoolArray | None = None) -> IntArray:
     """The sum of the numbers by label id, over all nodes or those `among` which they count."""
     weights = numbers if among is None else numbers * among
-    return np.bincount(ids, weights=weights).astype(np.int64)
+    return np.bincount(ids, weights=weights, minlength=1).astype(np.int64)
 
 
 def known_domains(ids: IntArray, among: BoolArray) -> BoolArray:

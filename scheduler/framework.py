@@ -410,6 +410,9 @@ class NodeRows(Protocol):
     def hypothetical(self) -> bool:
         """Whether these are rows of a what-if."""
 
+    def node_version(self) -> int:
+        """A number that is another one whenever a node has joined, left or changed, whatever came and went on it."""
+
     def generations(self) -> IntArray:
         """A number for each node that is another one whenever the node or its pods have changed, also in a what-if."""
 

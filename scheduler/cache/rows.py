@@ -164,6 +164,10 @@ class Rows:
         """Whether the table is a scratch table."""
         return self.table is not self.cluster
 
+    def node_version(self) -> int:
+        """How many changes there have been to nodes."""
+        return self.cluster.node_journal.position
+
     def generations(self) -> IntArray:
         """Generations of the rows."""
         return self.take(self.table.generation)

@@ -40,11 +40,12 @@ class NodeVerdicts:
     Most pods find a node, and then nobody asks for the others' verdicts: those of a standing are copied when somebody does.
     """
 
-    __slots__ = ("_codes", "_standing", "_statuses", "rows")
+    __slots__ = ("_codes", "_origin", "_standing", "_statuses", "rows")
 
     def __init__(self, rows: Rows, standing: Standing | None = None) -> None:
         self.rows = rows
         self._standing = standing
+        self._origin = standing
         self._codes: IntArray | None = None if standing is not None else np.zeros(len(rows), np.int64)
         self._statuses: list[Status] = []
 
@@ -70,6 +71,8 @@ class NodeVerdicts:
         """The rows that passed every filter."""
         if self._codes is None and self._standing is not None:
             return self._standing.feasible()
+        if self._origin is not None:
+            return self._origin.part(self.rows.index[self.feasible()])
         return self.rows.subset(self.feasible())
 
     def counts(self) -> Counter[Status]:

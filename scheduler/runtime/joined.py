@@ -58,7 +58,7 @@ class JoinedScores:
     def __init__(self, table: NodeTable, guard: Guard) -> None:
         self._table = table
         self._guard = guard
-        self._plans: OrderedDict[PodTemplate, Plan] = OrderedDict()
+        self._plans: OrderedDict[tuple[PodTemplate, bool], Plan] = OrderedDict()
         self._totals: WeakKeyDictionary[Standing, OrderedDict[Hashable, Totals]] = WeakKeyDictionary()
 
     def of(
@@ -66,7 +66,7 @@ class JoinedScores:
     ) -> Joined | Status | None:
         """The totals of these rows; a status if a rule failed, None if the scores have to be asked one by one."""
         standing = rows.standing
-        plan = self._plan(active, pod)
+        plan = self._plan(active, pod, of_nodes=not standing.reads_usage)
         if not plan.kept or not standing.is_current(rows):
             return None
         totals = self._totals_of(standing, plan)
@@ -75,13 +75,16 @@ class JoinedScores:
         except ValueError:
             # A score out of range: asked by itself, the plugin is named.
             return None
+        if problem is None and not totals.hold_for(rows):
+            return None
         return problem or Joined(totals, plan.rest)
 
-    def _plan(self, active: Sequence[Weighted], pod: PodInfo) -> Plan:
+    def _plan(self, active: Sequence[Weighted], pod: PodInfo, *, of_nodes: bool) -> Plan:
+        """`of_nodes`: join only scores that look at nothing but nodes, for pods that share no more."""
         nodes = self._table.node_journal.position
-        plan = self._plans.get(pod.template)
+        plan = self._plans.get((pod.template, of_nodes))
         if plan is None or plan.nodes != nodes or plan.scores is not active:
-            plan = self._plans[pod.template] = _plan(active, nodes, pod)
+            plan = self._plans[pod.template, of_nodes] = _plan(active, nodes, pod, of_nodes=of_nodes)
             if len(self._plans) > _MOST_TEMPLATES:
                 self._plans.popitem(last=False)
         return plan
@@ -104,12 +107,13 @@ def kept_scores(plugin: RowScore, state: CycleState, pod: PodInfo, rows: Rows, k
     return checked_column(plugin.score_rows(state, pod, rows), len(rows))
 
 
-def _plan(active: Sequence[Weighted], nodes: int, pod: PodInfo) -> Plan:
+def _plan(active: Sequence[Weighted], nodes: int, pod: PodInfo, *, of_nodes: bool) -> Plan:
     kept: list[tuple[Weighted, Hashable]] = []
     rest: list[Weighted] = []
     for weighted in active:
         plugin = weighted.plugin
-        keys = keys_of([plugin], pod) if isinstance(plugin, RowScore) and _normalizes_plainly(plugin) else ()
+        joins = weighted.cache is not None and not (of_nodes and weighted.cache.reads_usage)
+        keys = keys_of([plugin], pod) if joins and isinstance(plugin, RowScore) and _normalizes_plainly(plugin) else ()
         if keys:
             kept.append((weighted, keys[0]))
         else:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from scheduler.cache.rows import Rows
 from scheduler.framework import IntArray
 
 _NO_LEVEL = -1
@@ -51,8 +52,7 @@ class Leaders:
         if not self._levels:
             if self._passes < _PASSES:
                 self._passes += 1
-                best = np.flatnonzero(totals == totals.max())
-                return int(best[0 if len(best) == 1 else rng.integers(len(best))])
+                return _any_largest(totals, rng)
             self._fill(totals, rng)
         return self._levels[max(self._levels)][-1]
 
@@ -89,3 +89,13 @@ class Leaders:
             level = rows[totals[rows] == total]
             self._index[level] = np.arange(len(level))
             self._levels[total] = level.tolist()
+
+
+def pick_row(rows: Rows, totals: IntArray, rng: np.random.Generator) -> int:
+    """The number of one of these rows with the largest of their totals; each is as likely as the others."""
+    return int(rows.index[_any_largest(totals, rng)])
+
+
+def _any_largest(totals: IntArray, rng: np.random.Generator) -> int:
+    best = np.flatnonzero(totals == totals.max())
+    return int(best[0 if len(best) == 1 else rng.integers(len(best))])

@@ -4,6 +4,7 @@ import numpy as np
 
 from scheduler.cache.rows import Rows
 from scheduler.framework import IntArray
+from scheduler.runtime.leaders import pick_row
 from scheduler.runtime.totals import Totals
 
 
@@ -31,7 +32,5 @@ class Ranking:
     def best(self, rng: np.random.Generator) -> int:
         """The number of a row with the largest total; ties are broken uniformly (kube-scheduler's selectHost)."""
         if self._kept is not None and self._added is None:
-            return self._kept.best(rng)
-        totals = self.totals()
-        best = np.flatnonzero(totals == totals.max())
-        return int(self.rows.index[best[0 if len(best) == 1 else rng.integers(len(best))]])
+            return self._kept.best(self.rows, rng)
+        return pick_row(self.rows, self.totals(), rng)

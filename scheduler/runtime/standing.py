@@ -33,6 +33,7 @@ class Standing:
         self.statuses: list[Status] = []
         self._parts = parts
         self._guard = guard
+        self.reads_usage = any(part.reads_usage for part in parts)
         self._numbers: dict[Status, int] = {}
         self._translated: list[list[int]] = [[0] for _ in parts]
         self._nodes = -1
@@ -43,7 +44,8 @@ class Standing:
         """Bring everything up to date; a status if a rule failed."""
         nodes, usage = self.table.node_journal.position, self.table.usage_journal.position
         same_nodes = nodes == self._nodes
-        if same_nodes and usage == self._usage:
+        if same_nodes and (usage == self._usage or not self.reads_usage):
+            self._usage = usage
             return None
         changed = self.table.changed_since(self._nodes, self._usage) if self._nodes >= 0 else None
         for number, part in enumerate(self._parts):
@@ -73,13 +75,17 @@ class Standing:
         if self._feasible is None:
             live = self.table.live()
             passing = self.codes[live] == 0
-            self._feasible = StandingRows(self, live if passing.all() else live[passing])
+            self._feasible = self.part(live if passing.all() else live[passing])
         return self._feasible
 
+    def part(self, index: IntArray) -> "StandingRows":
+        """Some of the rows that pass."""
+        return StandingRows(self, index, (self._nodes, self._usage))
+
     def is_current(self, rows: "StandingRows") -> bool:
-        """Whether these are the rows that pass now."""
+        """Whether these rows pass now, and nothing has changed since this was last brought up to date."""
         at = (self.table.node_journal.position, self.table.usage_journal.position)
-        return rows is self._feasible and at == (self._nodes, self._usage)
+        return (rows is self._feasible or rows.as_of == at) and at == (self._nodes, self._usage)
 
     def _judge(self, rows: set[int]) -> None:
         for row in rows:
@@ -131,10 +137,11 @@ class Standing:
 
 
 class StandingRows(Rows):
-    """The rows that a standing lets pass."""
+    """Rows that a standing lets pass, as of two positions of the journals."""
 
-    __slots__ = ("standing",)
+    __slots__ = ("as_of", "standing")
 
-    def __init__(self, standing: Standing, index: IntArray) -> None:
+    def __init__(self, standing: Standing, index: IntArray, as_of: tuple[int, int]) -> None:
         super().__init__(standing.table, index, standing.table)
         self.standing = standing
+        self.as_of = as_of

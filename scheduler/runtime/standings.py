@@ -19,6 +19,8 @@ KeptFilter: TypeAlias = "tuple[RowFilter, RowCache[np.int16]]"
 _MOST_BYTES = 64 * 2**20
 _BYTES_A_ROW = 16
 _FEWEST = 16
+# One filter is not worth joining.
+_FEWEST_FILTERS = 2
 
 
 def keys_of(rules: Sequence[RowRule], pod: PodInfo) -> tuple[Hashable, ...]:
@@ -38,18 +40,23 @@ def keys_of(rules: Sequence[RowRule], pod: PodInfo) -> tuple[Hashable, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the pods of a template belong, for these filters and as of a position of the node journal."""
+    """Where the pods of a template belong, for these filters and as of a position of the node journal: `keys` of the first
+    filters, of which the first `node_filters` look at nothing but nodes; and what their standings are found under.
+    """
 
     nodes: int
     filters: Sequence[KeptFilter]
-    size: int
-    key: Hashable
+    keys: tuple[Hashable, ...]
+    node_filters: int
+    whole: Hashable
+    of_nodes: Hashable
 
 
 class Standings:
     """The standings of a profile; the longest unused go when there are too many.
 
-    A pod that comes alone gains nothing by one, so a standing is made when the second pod of its kind comes.
+    A pod that comes alone gains nothing by one, so a standing is made when the second pod of its kind comes. Until then it shares
+    one of the first filters with all pods that are alike in what these read of nodes, whatever they request.
     """
 
     def __init__(self, table: NodeTable, part: Callable[[KeptFilter, Hashable], FilterPart], guard: Guard) -> None:
@@ -62,18 +69,22 @@ class Standings:
     def find(self, filters: Sequence[KeptFilter], pod: PodInfo) -> Standing | None:
         """A standing of the first of these filters, as many as can have one; None if it is not worth while."""
         place = self._place(filters, pod)
-        if place.size < 2:
+        if len(place.keys) < _FEWEST_FILTERS:
             return None
-        if place.key not in self._standings:
-            self._standings[place.key] = None
+        return self._find(place, place.whole, len(place.keys)) or self._find(place, place.of_nodes, place.node_filters)
+
+    def _find(self, place: Place, key: Hashable, size: int) -> Standing | None:
+        if size < _FEWEST_FILTERS:
+            return None
+        if key not in self._standings:
+            self._standings[key] = None
             _trim(self._standings, self._most())
             return None
-        self._standings.move_to_end(place.key)
-        standing = self._standings[place.key]
+        self._standings.move_to_end(key)
+        standing = self._standings[key]
         if standing is None:
-            keys = keys_of([rule for rule, _ in filters], pod)
-            parts = [self._part(kept, key) for kept, key in zip(filters, keys, strict=False)]
-            standing = self._standings[place.key] = Standing(self._table, parts, self._guard)
+            parts = [self._part(kept, key) for kept, key in zip(place.filters[:size], place.keys, strict=False)]
+            standing = self._standings[key] = Standing(self._table, parts, self._guard)
         return standing
 
     def _place(self, filters: Sequence[KeptFilter], pod: PodInfo) -> Place:
@@ -81,13 +92,22 @@ class Standings:
         place = self._places.get(pod.template)
         if place is None or place.nodes != nodes or place.filters is not filters:
             keys = keys_of([rule for rule, _ in filters], pod)
-            key = tuple((rule.name, key) for (rule, _), key in zip(filters, keys, strict=False))
-            place = self._places[pod.template] = Place(nodes, filters, len(keys), key)
+            place = self._places[pod.template] = _place(nodes, filters, keys)
             _trim(self._places, self._most())
         return place
 
     def _most(self) -> int:
         return max(_FEWEST, _MOST_BYTES // (self._table.capacity * _BYTES_A_ROW))
+
+
+def _place(nodes: int, filters: Sequence[KeptFilter], keys: tuple[Hashable, ...]) -> Place:
+    named = tuple((rule.name, key) for (rule, _), key in zip(filters, keys, strict=False))
+    node_filters = 0
+    for _, cache in filters[: len(keys)]:
+        if cache.reads_usage:
+            break
+        node_filters += 1
+    return Place(nodes, filters, keys, node_filters, named, named[:node_filters])
 
 
 def _trim(kept: "OrderedDict[PodTemplate, Place] | OrderedDict[Hashable, Standing | None]", most: int) -> None:

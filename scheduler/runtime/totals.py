@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scheduler.cache.rows import Rows
 from scheduler.framework import MAX_NODE_SCORE, CycleState, IntArray, Normalize, PodInfo, Status, normalized
 from scheduler.runtime.guard import Guard
-from scheduler.runtime.leaders import Leaders
+from scheduler.runtime.leaders import Leaders, pick_row
 from scheduler.runtime.parts import KeptPart
-from scheduler.runtime.standing import FEW, Standing
+from scheduler.runtime.standing import FEW, Standing, StandingRows
 
 _NOT_FEASIBLE = -1
 
@@ -53,6 +54,12 @@ class ScorePart:
         score = int(self.part.values()[row])
         return score > self.largest if joins else 0 < score == self.largest
 
+    def shrinks(self, rows: IntArray) -> bool:
+        """Whether the largest score of these rows is less than that of all."""
+        if self.how is Normalize.NONE or self.largest == 0:
+            return False
+        return int(self.part.values()[rows].max(initial=0)) < self.largest
+
     def move_largest(self, joining: IntArray, leaving: IntArray) -> bool:
         """The same for many rows."""
         if self.how is Normalize.NONE:
@@ -72,6 +79,7 @@ class Totals:
         self._guard = guard
         # What is normalised and moves with every pod has another largest score each time.
         self._unsteady = any(part.part.reads_usage and part.how is not Normalize.NONE for part in parts)
+        self._reads_usage = standing.reads_usage or any(part.part.reads_usage for part in parts)
         self._leaders = Leaders()
         self._nodes = -1
         self._usage = -1
@@ -83,7 +91,8 @@ class Totals:
         table = self._standing.table
         nodes, usage = table.node_journal.position, table.usage_journal.position
         same_nodes = nodes == self._nodes
-        if same_nodes and usage == self._usage:
+        if same_nodes and (usage == self._usage or not self._reads_usage):
+            self._usage = usage
             return None
         changed = table.changed_since(self._nodes, self._usage) if same_nodes and not self._unsteady else None
         self._nodes = -1
@@ -100,9 +109,15 @@ class Totals:
         self._nodes, self._usage = nodes, usage
         return None
 
-    def best(self, rng: np.random.Generator) -> int:
+    def hold_for(self, rows: StandingRows) -> bool:
+        """Whether these are the totals also of a part of the rows: scores are normalised by the largest of them."""
+        return rows is self._standing.feasible() or not any(score.shrinks(rows.index) for score in self._parts)
+
+    def best(self, rows: Rows, rng: np.random.Generator) -> int:
         """The number of a row with the largest total, of several any with the same probability."""
-        return self._leaders.pick(self.values, rng)
+        if rows is self._standing.feasible():
+            return self._leaders.pick(self.values, rng)
+        return pick_row(rows, self.values[rows.index], rng)
 
     def _count(self, rows: set[int]) -> bool:
         """Count these rows anew; False if the others have to be, too."""
