@@ -37,6 +37,8 @@ NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
 WAITING = "waiting for the preemption for this pod to be finished"
 
 _PRIORITY_OFFSET = 2**31
+# So many nodes are looked at together at least, for one alone costs nearly as much.
+_FEWEST = 16
 
 
 class DefaultPreemptionArgs(PluginArgs, frozen=True):
@@ -150,7 +152,11 @@ class Search:
             return found
         wanted = self._args.wanted(len(rows))
         harmless = False
-        for positions in _pieces(self._handle.random_below(len(rows)), len(rows), max(1, wanted)):
+        start, looked = self._handle.random_below(len(rows)), 0
+        while looked < len(rows):
+            # Most nodes are candidates, so to look at as many as are missing is mostly enough.
+            positions = _piece(start, looked, max(wanted - len(found), _FEWEST), len(rows))
+            looked += len(positions)
             for name, victims in self._candidates(rows.subset(positions)):
                 found[name] = victims
                 harmless = harmless or not victims.violations
@@ -252,8 +258,7 @@ def cost(victims: Victims) -> tuple[int, int, int, int, float]:
     return (victims.violations, highest, total, len(priorities), -earliest)
 
 
-def _pieces(start: int, count: int, size: int) -> Iterator[IntArray]:
-    """Positions from `start` round to it again, in ascending pieces of at most `size`."""
-    for begin, end in ((start, count), (0, start)):
-        for first in range(begin, end, size):
-            yield np.arange(first, min(first + size, end))
+def _piece(start: int, looked: int, size: int, count: int) -> IntArray:
+    """The next positions of `count`, going round from `start`, when so many were looked at; ascending, at most `size`."""
+    begin = (start + looked) % count
+    return np.arange(begin, min(begin + size, count if begin >= start else start))

@@ -24,17 +24,23 @@ def dry_run(filters: PodFilters, rows: Rows, evictable: Evictable) -> list[Outco
     """What evicting would do on each of these rows (kube-scheduler's SelectVictimsOnNode).
 
     All evictable pods are taken off all rows; where the pod then fits, they are given back in lock step: in round k the k-th
-    of each row, which stays if the pod still fits.
+    of each row, which stays if the pod still fits. What is known from a pod that read alike is not tried again.
     """
-    on_row = [evictable(rows.node(position)) for position in range(len(rows))]
+    infos = [rows.node(position) for position in range(len(rows))]
+    on_row = [tuple(evictable(info)) for info in infos]
+    supposed = {at: (pods, filters.promised_on(infos[at].name)) for at, pods in enumerate(on_row) if pods}
     outcomes: list[Outcome] = [NO_VICTIMS] * len(rows)
-    candidates = [position for position, pods in enumerate(on_row) if pods]
-    if not candidates:
+    if not supposed:
         return outcomes
-    trial = _Trial(filters, rows.subset(np.array(candidates)))
-    results = trial.run([on_row[position] for position in candidates])
-    for position, result in zip(candidates, results, strict=True):
-        outcomes[position] = result
+
+    def find(positions: Sequence[int]) -> Sequence[Outcome]:
+        return _Trial(filters, rows.subset(np.array(positions))).run([on_row[position] for position in positions])
+
+    found = filters.runtime.evictions.ask(filters.likeness(), rows, supposed, find)
+    if isinstance(found, Status):
+        return [found] * len(rows)
+    for position, outcome in found.items():
+        outcomes[position] = outcome
     return outcomes
 
 

@@ -136,14 +136,19 @@ class State:
         """A cluster event: queue the pods that it may help."""
         self.queue.wake(event, (old, new), self.now)
 
-    def promised(self, pod: PodInfo) -> dict[str, list[PodInfo]]:
+    def promised(self, pod: PodInfo) -> Mapping[str, Sequence[PodInfo]]:
         """By node the pods that were promised it and count against this pod: those of at least its priority."""
-        counted: dict[str, list[PodInfo]] = {}
-        for name in self.nominator.nodes():
-            for other in self.nominator.on(name):
-                above = other.uid != pod.uid and other.spec.priority >= pod.spec.priority
-                if above and not self.cache.placement(other.uid):
-                    counted.setdefault(name, []).append(other)
+        promised = self.nominator.uids()
+        # What was placed since is counted on its node already.
+        counted_anyway = {pod.uid} & promised | self.cache.placed(promised)
+        at_least = self.nominator.at_least(pod.spec.priority)
+        if not counted_anyway:
+            return at_least
+        counted = dict(at_least)
+        for name in {self.nominator.node_of(uid) for uid in counted_anyway} & counted.keys():
+            counted[name] = tuple(other for other in counted[name] if other.uid not in counted_anyway)
+            if not counted[name]:
+                del counted[name]
         return counted
 
     def preempting(self, uid: str) -> bool:

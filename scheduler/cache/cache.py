@@ -10,6 +10,7 @@ An assumed pod leaves only by `forget` or by what is observed; no timer frees it
 seen on another node than assumed moves there. Pods on nodes that are not known are held and counted once the node appears.
 """
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from scheduler.cache.columns import INT64_MAX
@@ -57,6 +58,10 @@ class Cache:
     def is_assumed(self, uid: str) -> bool:
         """Whether the pod is counted on a node that the API has not confirmed yet."""
         return uid in self._assumed
+
+    def placed(self, uids: AbstractSet[str]) -> AbstractSet[str]:
+        """Those of these pods that are counted on a node."""
+        return (uids & self._assumed.keys()) | (uids & self._bound.keys())
 
     def assume(self, pod: PodInfo, node_name: str) -> None:
         """Count a pod on the node chosen for it. Raises ValueError if it is counted already."""

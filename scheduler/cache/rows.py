@@ -57,6 +57,17 @@ class Rows:
         position = int(np.searchsorted(self.index, row))
         return position if position < len(self.index) and int(self.index[position]) == row else None
 
+    def positions_of(self, names: Collection[str]) -> list[int]:
+        """Where in this set the nodes of these names are, -1 for those that are not in it."""
+        if not len(self.index):
+            return [-1] * len(names)
+        rows = np.fromiter(
+            (-1 if (row := self.table.row_of(name)) is None else row for name in names), np.int64, len(names)
+        )
+        positions = np.minimum(np.searchsorted(self.index, rows), len(self.index) - 1)
+        found: list[int] = np.where(self.index[positions] == rows, positions, -1).tolist()
+        return found
+
     def node(self, position: int) -> NodeInfo:
         """The node at this position."""
         return self.table.info(int(self.index[position]))

@@ -51,6 +51,8 @@ log = structlog.get_logger("berth.dispatcher")
 
 # The engine asks again after a while, or writes again at the next attempt.
 _PATIENCE = 10.0
+# Patches are sent as long as not more than this part of the slots is taken.
+_PATCHES_SHARE = 8
 NO_LEASE = "the lease is not valid"
 
 
@@ -186,8 +188,9 @@ class Dispatcher:
     def _next(self) -> ApiCall | None:
         if self._urgent:
             return self._urgent.popleft()
-        # The last slots are kept free, so that a Binding does not wait behind a crowd of patches.
-        if self._patches and len(self._under_way) < max(1, self._slots * 3 // 4):
+        # A Binding must not wait behind a crowd of patches, neither here nor in the server, which has its own queue: a few at
+        # a time go as fast as many, for they are all that is sent then.
+        if self._patches and len(self._under_way) < max(1, self._slots // _PATCHES_SHARE):
             return self._patches.popitem(last=False)[1]
         return None
 

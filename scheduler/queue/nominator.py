@@ -1,6 +1,7 @@
 """Pods that were promised a node: their room counts against pods of lower or equal priority (kube-scheduler 1.7)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from scheduler.framework import PodInfo
 
@@ -11,6 +12,7 @@ class Nominator:
     def __init__(self) -> None:
         self._by_node: dict[str, dict[str, PodInfo]] = {}
         self._node_of: dict[str, str] = {}
+        self._at_least: dict[int, dict[str, tuple[PodInfo, ...]]] = {}
 
     def __len__(self) -> int:
         return len(self._node_of)
@@ -24,6 +26,7 @@ class Nominator:
         self.clear(pod.uid)
         self._node_of[pod.uid] = node_name
         self._by_node.setdefault(node_name, {})[pod.uid] = pod
+        self._at_least.clear()
 
     def observe(self, pod: PodInfo) -> bool:
         """Take over what a waiting pod's status says; whether a promise was taken back by it.
@@ -46,15 +49,22 @@ class Nominator:
         del pods[uid]
         if not pods:
             del self._by_node[node_name]
+        self._at_least.clear()
         return True
 
-    def uids(self) -> Iterable[str]:
+    def uids(self) -> AbstractSet[str]:
         """The pods that were promised a node."""
         return self._node_of.keys()
 
-    def nodes(self) -> Iterable[str]:
-        """The nodes that somebody was promised."""
-        return self._by_node.keys()
+    def at_least(self, priority: int) -> Mapping[str, tuple[PodInfo, ...]]:
+        """By node name the promised pods of this priority and above; put together once for as long as no promise changes."""
+        known = self._at_least.get(priority)
+        if known is None:
+            known = self._at_least[priority] = {}
+            for name, pods in self._by_node.items():
+                if above := tuple(pod for pod in pods.values() if pod.spec.priority >= priority):
+                    known[name] = above
+        return known
 
     def on(self, node_name: str) -> Iterable[PodInfo]:
         """The pods promised this node."""

@@ -196,6 +196,11 @@ class FilterRunner:
                 return problem
         return verdicts.first_error() or verdicts
 
+    def likeness(self, state: CycleState, pod: PodInfo) -> Hashable | None:
+        """Equal for pods that no filter can tell apart; None if one may go by more than a row and what it reads of the pod."""
+        lineup = self._lineup(self._rosters.of(pod.template), frozenset(state.skip_filter))
+        return self._standings.reads(lineup.leading, pod) if len(lineup.leading) == len(lineup.filters) else None
+
     def _lineup(self, roster: Roster, skipped: frozenset[str]) -> Lineup:
         lineup = self._lineups.get((roster, skipped))
         if lineup is None:

@@ -35,6 +35,7 @@ from scheduler.observer import Observer
 from scheduler.runtime.answers import SortKeys, checked
 from scheduler.runtime.filters import FilterRunner, NodeVerdicts
 from scheduler.runtime.guard import Guard
+from scheduler.runtime.hypotheses import Hypotheses
 from scheduler.runtime.ranking import Ranking
 from scheduler.runtime.rosters import Rosters, plugins_at
 from scheduler.runtime.scores import ScoreRunner
@@ -77,7 +78,10 @@ class PluginFaultError(ConfigError):
 
 
 class ProfileRuntime:
-    """The plugins of one profile. Whatever a plugin raises comes back as an error status."""
+    """The plugins of one profile. Whatever a plugin raises comes back as an error status.
+
+    `crowded` keeps the verdicts of nodes with promised pods counted, `evictions` what evicting would do on nodes.
+    """
 
     def __init__(
         self,
@@ -108,6 +112,8 @@ class ProfileRuntime:
         self._rosters = Rosters(profile, self._plugins, self._guard)
         self._filters = FilterRunner(self._rosters, table, self._guard)
         self._scores = ScoreRunner(self._rosters, table, self._guard)
+        self.crowded: Hypotheses[Status] = Hypotheses()
+        self.evictions: Hypotheses[tuple[PodInfo, ...] | Status] = Hypotheses()
 
     def nodes_to_find(self, total: int) -> int:
         """How many feasible nodes are enough: all, unless the user set a percentage (numFeasibleNodesToFind)."""
@@ -192,6 +198,10 @@ class ProfileRuntime:
     def run_filters(self, state: CycleState, pod: PodInfo, rows: Rows) -> NodeVerdicts | Status:
         """The verdict of each row, or the error that ends the attempt."""
         return self._filters.run(state, pod, rows)
+
+    def likeness(self, state: CycleState, pod: PodInfo) -> Hashable | None:
+        """Equal for pods that no filter can tell apart; None if nothing can be said."""
+        return self._filters.likeness(state, pod)
 
     async def run_post_filter(self, state: CycleState, pod: PodInfo, verdicts: NodeStatuses) -> PostFilterOutcome:
         """The first PostFilter that succeeds, fails for good or raises ends it; refusals are joined."""

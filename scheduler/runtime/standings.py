@@ -73,6 +73,11 @@ class Standings:
             return None
         return self._find(place, place.whole, len(place.keys)) or self._find(place, place.of_nodes, place.node_filters)
 
+    def reads(self, filters: Sequence[KeptFilter], pod: PodInfo) -> Hashable | None:
+        """What all of these filters read of a pod; None if of one nothing is kept."""
+        place = self._place(filters, pod)
+        return place.whole if len(place.keys) == len(filters) else None
+
     def _find(self, place: Place, key: Hashable, size: int) -> Standing | None:
         if size < _FEWEST_FILTERS:
             return None

@@ -10,8 +10,9 @@ from scheduler.cache.rows import Rows
 from scheduler.engine import Engine
 from scheduler.framework import CycleState, NodeInfo, PodInfo, Status
 from scheduler.handle import PluginHandle
-from scheduler.messages import PodSeen
+from scheduler.messages import NodeSeen, PodGone, PodSeen
 from scheduler.runtime.filters import NodeVerdicts
+from scheduler.runtime.hypotheses import Hypotheses
 from scheduler.runtime.promises import PodFilters
 from tests.builders import container, node, pod
 from tests.plugins.preempting import Preempting, running
@@ -24,6 +25,14 @@ NODES = st.lists(
     st.tuples(st.sampled_from(["2", "4", "6"]), st.integers(1, 6), st.lists(ON_A_NODE, max_size=6)),
     min_size=1,
     max_size=8,
+)
+CHANGES = st.lists(
+    st.tuples(
+        st.sampled_from(["pod goes", "pod comes", "promise", "promise kept", "node grows", "another pod"]),
+        st.integers(0, 7),
+    ),
+    min_size=1,
+    max_size=6,
 )
 PROMISES = st.lists(st.tuples(st.integers(0, 7), st.integers(8, 12), st.sampled_from(["500m", "2"])), max_size=4)
 
@@ -52,11 +61,64 @@ class Asked:
             status = {"nominatedNodeName": f"n{where}"}
             promised = pod(f"promised{i}", size, priority=prio, scheduler="other", status=status)
             self.engine.handle(PodSeen(promised), 0.0)
+        self._cpu, self._port = cpu, port
         self.pod = pod("p", priority=PRIORITY, containers=[container(cpu, ports=PORT if port else None)])
+        self.turn()
+
+    def turn(self) -> None:
+        """An attempt for the pod begins."""
         state = self.engine.state
         self.cycle = CycleState()
         assert state.profiles["berth"].run_pre_filter(self.cycle, self.pod).status.ok
         self._filters = PodFilters(state.profiles["berth"], self.cycle, self.pod, state.promised(self.pod))
+
+    def verdicts(self) -> dict[str, Status]:
+        """What the filters say of each node, promises counted."""
+        rows = Rows.everything(self.engine.state.cache.nodes)
+        verdicts = self._filters.run(rows)
+        assert isinstance(verdicts, NodeVerdicts)
+        return {name: verdicts.status_at(position) for position, name in enumerate(rows.names())}
+
+    def answers(self) -> tuple[dict[str, tuple[PodInfo, ...] | Status], dict[str, Status]]:
+        """Both."""
+        return self.dry_run(), self.verdicts()
+
+    def fresh_answers(self) -> tuple[dict[str, tuple[PodInfo, ...] | Status], dict[str, Status]]:
+        """The same without what is known from asking before."""
+        runtime = self.engine.state.profiles["berth"]
+        known = runtime.crowded, runtime.evictions
+        runtime.crowded, runtime.evictions = Hypotheses(), Hypotheses()
+        answers = self.answers()
+        runtime.crowded, runtime.evictions = known
+        return answers
+
+    def happens(self, change: tuple[str, int], number: int) -> None:
+        """Something changes on a node."""
+        what, where = change
+        state = self.engine.state
+        info = state.cache.nodes.by_name(f"n{where}")
+        if info is None:
+            return
+        match what:
+            case "pod goes" if info.pods:
+                self.engine.handle(PodGone(min(info.pods)), 0.0)
+            case "pod comes":
+                self.engine.handle(
+                    PodSeen(running(f"new{number}", info.name, "500m", number % 12, started=number)), 0.0
+                )
+            case "promise":
+                status = {"nominatedNodeName": info.name}
+                later = pod(f"later{number}", "500m", priority=8 + number % 5, scheduler="other", status=status)
+                self.engine.handle(PodSeen(later), 0.0)
+            case "promise kept" if promised := min((other.uid for other in state.nominator.on(info.name)), default=""):
+                self.engine.handle(PodGone(promised), 0.0)
+            case "node grows":
+                self.engine.handle(
+                    NodeSeen(node(info.name, "8", pods="6", metadata={"resourceVersion": str(1000 + number)})), 0.0
+                )
+            case "another pod":
+                ports = PORT if self._port else None
+                self.pod = pod(f"p{number}", priority=8 + number % 4, containers=[container(self._cpu, ports=ports)])
 
     def dry_run(self) -> dict[str, tuple[PodInfo, ...] | Status]:
         """All nodes at once."""
@@ -129,3 +191,15 @@ def test_asking_leaves_no_trace(asked: Asked) -> None:
     asked.engine.validate()
     assert (table.generation == before[0]).all()
     assert {row: table.info(row).pods for row in table.live().tolist()} == before[1]
+
+
+@settings(max_examples=150)
+@given(ASKED, CHANGES)
+def test_what_is_known_from_pods_asked_about_before_is_what_comes_out_now(
+    asked: Asked, changes: list[tuple[str, int]]
+) -> None:
+    asked.answers()
+    for number, change in enumerate(changes):
+        asked.happens(change, number)
+        asked.turn()
+        assert asked.answers() == asked.fresh_answers()

@@ -60,9 +60,22 @@ class Arena:
         while await self.api.count(pods_path(namespace)):
             await asyncio.sleep(0.2)
 
+    async def told(self, namespace: str, count: int) -> None:
+        """Wait until so many pods of a run have been told that they fit nowhere, and the Events about it are there too."""
+        await self.events(namespace, count)
+        while True:
+            pods = await self.api.get(pods_path(namespace), fieldSelector="spec.nodeName=", resourceVersion="0")
+            if sum(_is_told(pod) for pod in pods["items"]) >= count:
+                return
+            await asyncio.sleep(1)
+
     async def events(self, namespace: str, expected: int) -> int:
         """How many Events there are of a run, once as many are there or no more come."""
         return await self.api.settled_count(events_path(namespace), expected)
+
+
+def _is_told(pod: JsonObject) -> bool:
+    return any(condition["type"] == "PodScheduled" for condition in pod["status"].get("conditions", ()))
 
 
 @asynccontextmanager

@@ -56,7 +56,7 @@ async def _timed(arena: Arena, stage: Stage, workload: Workload, contender: Cont
             first = read(arena.server, process)
             await stage.log.pods(workload.count)
         else:
-            await _get_ready(stage, workload, contender)
+            await _get_ready(arena, stage, workload, contender)
             first = read(arena.server, process)
             await _let_come(stage, workload, contender)
         expected = len(stage.log.bound) + workload.in_front
@@ -71,10 +71,11 @@ async def _timed(arena: Arena, stage: Stage, workload: Workload, contender: Cont
         )
 
 
-async def _get_ready(stage: Stage, workload: Workload, contender: Contender) -> None:
-    """The contender has bound a pod, and has tried in vain what is to be settled before."""
+async def _get_ready(arena: Arena, stage: Stage, workload: Workload, contender: Contender) -> None:
+    """The contender has bound a pod, and has tried in vain what is to be settled before, and said so."""
     if workload.settled:
         await stage.create_all(unschedulable(workload.in_front, contender.scheduler))
+        await arena.told(stage.namespace, workload.in_front)
     probe = pod(0, schedulerName=contender.scheduler)
     probe["metadata"]["name"] = "probe"
     await stage.create(probe)
