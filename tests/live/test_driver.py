@@ -89,7 +89,8 @@ async def test_a_long_backlog_leaves_room_for_everything_else() -> None:
     while len(desk.bindings()) < 1000:
         await asyncio.sleep(0)
         turns += 1
-    assert turns > 10
+    # How many turns depends on the machine; that it is not one, on the driver.
+    assert turns > 2
 
 
 class Digestion(Engine):
