@@ -1,4 +1,4 @@
-"""The event loop that everything live runs on."""
+"""The event loop that `berth run` works on."""
 
 import asyncio
 from importlib.util import find_spec

@@ -6,35 +6,32 @@ Prints how many calls each of the two answered. A process of its own, for a loop
 import asyncio
 import random
 import socket
-import ssl
 import struct
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, Thread
-from typing import TypeAlias
+from queue import SimpleQueue
+from threading import Thread
 
 import click
+from aiohttp import web
 
 from scheduler.live.client import HttpTransport
-from scheduler.live.credentials import Connection
 from scheduler.live.errors import NoAnswerError
 from scheduler.live.event_loop import new_event_loop
+from tests.live.scripted import FixedCredentials, ScriptedServer
 
 CALLERS = 40
 CALLS = 100
-Serve: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+PATIENT = (60.0,)
+HASTY = (0.002, 0.005, 0.02, 60.0)
 RESET_AT_CLOSE = struct.pack("ii", 1, 0)
 
 
-class Known:
-    """Credentials that are there already."""
-
-    def __init__(self, server: str) -> None:
-        self._connection = Connection(server, ssl.create_default_context(), "", None, None, "")
-
-    async def load(self) -> Connection:
-        """Always the same."""
-        return self._connection
+async def answer_once(request: web.Request) -> web.StreamResponse:
+    """One answer to a connection, so that there are always new ones."""
+    response = web.Response(text="ok")
+    response.force_close()
+    return response
 
 
 async def break_off(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -44,64 +41,58 @@ async def break_off(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     writer.transport.abort()
 
 
-async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """One answer to a connection."""
-    await reader.readuntil(b"\r\n\r\n")
-    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
-    writer.close()
+@contextmanager
+def servers() -> Iterator[tuple[str, str]]:
+    """The sound and the broken one, on a thread and a loop of their own: what they do comes in the middle of what callers do."""
+    started = SimpleQueue[tuple[asyncio.AbstractEventLoop, asyncio.Event, tuple[str, str]]]()
+
+    async def serve() -> None:
+        stop = asyncio.Event()
+        async with (
+            ScriptedServer(answer_once).running() as sound,
+            await asyncio.start_server(break_off, "127.0.0.1", 0, backlog=1000) as broken,
+        ):
+            urls = sound.url, f"https://127.0.0.1:{broken.sockets[0].getsockname()[1]}"
+            started.put((asyncio.get_running_loop(), stop, urls))
+            await stop.wait()
+
+    thread = Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    loop, stop, urls = started.get()
+    try:
+        yield urls
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
 
 
 async def call(transport: HttpTransport, limits: tuple[float, ...]) -> int:
-    """Call again and again; how many answers came."""
+    """Call again and again, for at most one of these many seconds; how many answers came."""
     answers = 0
     for _ in range(CALLS):
         try:
             await transport.call("GET", "/version", limit=random.choice(limits))
-            answers += 1
         except NoAnswerError:
-            # What was given up a moment ago must not be in the way of the next.
-            await asyncio.sleep(0)
+            continue
+        answers += 1
     return answers
 
 
-@contextmanager
-def serving(serve: Serve) -> Iterator[str]:
-    """A server on a thread and a loop of its own, so that it answers in the middle of what the callers do."""
-    loop, ready, ports = asyncio.new_event_loop(), Event(), list[int]()
-
-    async def start() -> None:
-        server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=1000)
-        ports.append(server.sockets[0].getsockname()[1])
-        ready.set()
-
-    def run() -> None:
-        loop.create_task(start())
-        loop.run_forever()
-
-    thread = Thread(target=run, daemon=True)
-    thread.start()
-    ready.wait()
-    yield f"127.0.0.1:{ports[0]}"
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-
-
-async def main(sound: str, broken: str) -> None:
-    """All callers at once."""
-    random.seed(1)
-    transports = [HttpTransport(Known(server), CALLERS) for server in (f"http://{sound}", f"https://{broken}")]
-    limits = [(60.0,), (0.002, 0.005, 0.02, 60.0)]
-    for calls in await asyncio.gather(
-        *(
-            asyncio.gather(*(call(transport, limit) for _ in range(CALLERS)))
-            for transport, limit in zip(transports, limits, strict=True)
-        )
-    ):
-        click.echo(sum(calls))
-    for transport in transports:
+async def call_from_all_sides(url: str, limits: tuple[float, ...]) -> int:
+    """All callers of a server at once; how many answers came."""
+    transport = HttpTransport(FixedCredentials(url), connections=CALLERS)
+    try:
+        return sum(await asyncio.gather(*(call(transport, limits) for _ in range(CALLERS))))
+    finally:
         await transport.close()
 
 
+async def main(sound: str, broken: str) -> None:
+    """Both servers at once."""
+    click.echo(await asyncio.gather(call_from_all_sides(sound, PATIENT), call_from_all_sides(broken, HASTY)))
+
+
 if __name__ == "__main__":
-    with serving(answer) as sound, serving(break_off) as broken, asyncio.Runner(loop_factory=new_event_loop) as runner:
+    random.seed(1)
+    with servers() as (sound, broken), asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(main(sound, broken))
